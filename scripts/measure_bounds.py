@@ -68,7 +68,8 @@ def worlds() -> Iterator[tuple[str, World]]:
         yield f"ordered, noise {noise}", ordered(np.random.default_rng(9), noise=noise)
     for labels in (2, 3, 12):
         yield f"ordered, {labels} labels", ordered(np.random.default_rng(8), labels=labels)
-    yield "ordered, tenths", ordered(np.random.default_rng(7), decimals=1)
+    exact = ordered(np.random.default_rng(7))
+    yield "ordered, tenths", World(exact.scores.round(1), exact.counts)
     yield "ordered, one certain vote", ordered(np.random.default_rng(6), votes=1, noise=0.0)
     share: Numbers = (np.arange(POPULATION) + 0.5) / POPULATION
     yield "edge: all 0.101", edge(np.full(POPULATION, 0.101))

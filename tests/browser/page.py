@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Route
 
+    from plausibly.report.model import ReportData, Section
+
 WIDE, NARROW = 1440, 390
 Scheme = Literal["light", "dark"]
 
@@ -24,6 +26,16 @@ OVERFLOWING = """() => {
         .filter((e) => e.getBoundingClientRect().right > wide + 1 && !clipped(e))
         .map((e) => `${e.tagName}.${e.getAttribute("class")} ${e.textContent.slice(0, 40)}`);
 }"""
+
+
+CLICKS = """places => places.map((place) => {
+    const button = document.querySelector(`[data-pick="${place}"]`);
+    if (button.disabled) return null;
+    button.click();
+    const words = document.getElementById("count").textContent;
+    button.click();
+    return words;
+})"""
 
 
 @contextmanager
@@ -80,19 +92,19 @@ def opened(
 
 def overflowing(page: Page) -> list[str]:
     """Return what makes the page scroll sideways."""
-    found: list[str] = page.evaluate(OVERFLOWING)
-    return found
+    texts: list[str] = page.evaluate(OVERFLOWING)
+    return texts
 
 
 def violations(page: Page) -> list[str]:
     """Return what axe-core finds serious or critical, with the first place of each."""
     axe = import_module("axe_playwright_python.sync_playwright").Axe()
-    found = axe.run(page).response["violations"]
+    rules = axe.run(page).response["violations"]
     return [
-        f"{one['id']} ({one['impact']}) {len(one['nodes'])}x: {one['nodes'][0]['html'][:300]} "
-        f"{one['nodes'][0]['failureSummary'][:300]}"
-        for one in found
-        if one["impact"] in {"serious", "critical"}
+        f"{rule['id']} ({rule['impact']}) {len(rule['nodes'])}x: {rule['nodes'][0]['html'][:300]} "
+        f"{rule['nodes'][0]['failureSummary'][:300]}"
+        for rule in rules
+        if rule["impact"] in {"serious", "critical"}
     ]
 
 
@@ -116,13 +128,11 @@ def found_words(page: Page) -> str:
 
 
 def open_case(page: Page) -> str:
-    """Return the name of the case that is open."""
     name: str = page.locator("#case h3").first.inner_text()
     return name
 
 
 def until(page: Page, holds: str) -> None:
-    """Wait until an expression is true; the page forbids to evaluate texts, as playwright would."""
     ends = time.monotonic() + 10
     while not page.evaluate(holds):
         assert time.monotonic() < ends, f"never: {holds}"
@@ -130,5 +140,18 @@ def until(page: Page, holds: str) -> None:
 
 
 def choose(page: Page, what: str, words: str) -> None:
-    """Choose from one of the lists of choices."""
     page.locator(f"#{what}").select_option(label=words)
+
+
+def wrong_counts(page: Page, data: ReportData, view: Section) -> list[str]:
+    counts = {f"size {bar.low}-{bar.high}": bar.count for bar in view.sizes.bars}
+    counts |= {f"cell {cell.a} {cell.b}": cell.examples for cell in data.disagreement.cells}
+    for part in view.weak.parts:
+        where = "+".join(f"{column}:{value}" for column, value in part.where)
+        counts[f"part {where or f's:{part.stratum}'}"] = part.n
+    nouns, clicked = data.words.examples, page.evaluate(CLICKS, [*counts])
+    return [
+        f"{place}: {words} for {n}"
+        for (place, n), words in zip(counts.items(), clicked, strict=True)
+        if words not in ({f"{n} of {data.cases.shown} {nouns}", f"{n} {nouns}"} if n else {None})
+    ]

@@ -59,7 +59,6 @@ def report(made: Made, **options: Any) -> ReportData:  # Any: each option has it
 
 
 def written(folder: Path, data: ReportData) -> Path:
-    """Write a page."""
     path = folder / "report.html"
     path.write_text(render(data), "utf-8")
     return path

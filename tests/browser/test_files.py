@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from plausibly.plots import style
 from plausibly.report.write import PAGE, render
 
 from .reports import findings, report
@@ -16,30 +15,12 @@ FILES = sorted(path for path in PAGE.iterdir() if path.is_file())
 SCRIPTS = [path for path in FILES if path.suffix == ".js"]
 
 
-def test_the_page_is_made_of_templates_styles_and_scripts() -> None:
-    assert {path.suffix for path in FILES} == {".css", ".j2", ".js"}
-
-
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
 def test_no_text_is_read_as_html(path: Path) -> None:
     ways = ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(")
     text = path.read_text("utf-8")
     assert [way for way in ways if way in text] == []
     assert not re.search(r"\{[{%#]", text), "Jinja would read it"
-
-
-def test_colours_of_figures_are_those_of_the_palette() -> None:
-    css = (PAGE / "base.css").read_text("utf-8")
-    known = {
-        value.lower()
-        for name, value in vars(style).items()
-        if name.isupper() and isinstance(value, str)
-    }
-    light = css.partition("data-theme")[0]
-    for name in ("said", "voted", "missed", "score", "kept", "accent", "ink"):
-        found = re.search(rf"--{name}: (#\w+)", light)
-        assert found, name
-        assert found[1] in known
 
 
 def test_the_page_asks_for_nothing_and_holds_every_script_and_style() -> None:

@@ -82,10 +82,6 @@ def test_hostile_names_are_names(browser: Browser, hostile: Path, width: int) ->
             button.click()
         assert overflowing(page) == []
         assert page.evaluate("document.documentElement.scrollWidth") == width
-
-
-def test_hostile_names_are_accessible(browser: Browser, hostile: Path) -> None:
-    with opened(browser, hostile) as page:
         assert violations(page) == []
 
 
@@ -95,20 +91,15 @@ def test_hostile_names_stay_names_without_scripts(browser: Browser, hostile: Pat
         assert page.evaluate("document.documentElement.scrollWidth") == NARROW
 
 
-def test_419_labels(browser: Browser, tmp_path: Path) -> None:
+def test_419_labels_and_scores_below_zero(browser: Browser, tmp_path: Path) -> None:
     data = report(ranked(findings(labels=[f"condition {i:03}" for i in range(419)])))
     margins = tuple((-250,) * len(some) for some in data.cases.listed)
     data.cases.scores = (Section(name="margin", values=margins),)
     with opened(browser, written(tmp_path, data), width=NARROW) as page:
         unfold(page)
-        rows = page.locator("#case .judge:not(.head)").count()
-        assert f"{419 - rows} labels more" in page.locator("#case").inner_text()
         scores = page.locator("#case [data-value=score]").all_inner_texts()
         assert set(scores) == {"\N{MINUS SIGN}0.250"}
-        page.locator("#label").select_option("418")
-        assert found_words(page) != "60 cases"
         assert overflowing(page) == []
-    assert data.cases.unlisted[0] > 380
 
 
 def test_one_example(browser: Browser, tmp_path: Path) -> None:

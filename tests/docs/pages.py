@@ -30,25 +30,22 @@ def without_code(text: str) -> str:
 
 
 def links(text: str) -> list[str]:
-    """Return where the links and pictures of a page lead, but for code."""
     return _LINK.findall(re.sub(r"`[^`\n]*`", "`", without_code(text)))
 
 
 def sections(text: str) -> set[str]:
-    """Return the anchors of a page, as GitHub and the site make them from its titles."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     anchors = set()
     for title in re.findall(r"^#{1,6} +(.+?) *#*$", without_code(text), re.MULTILINE):
         plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title).lower()
         slug = re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
-        seen = found.get(slug, 0)
-        found[slug] = seen + 1
+        seen = counts.get(slug, 0)
+        counts[slug] = seen + 1
         anchors.add(f"{slug}-{seen}" if seen else slug)
     return anchors
 
 
 def menu() -> Iterator[str]:
-    """Yield the names of the pages in the menus of the start page; patterns stand for the rest."""
     for body in _MENU.findall((DOCS / "index.md").read_text(encoding="utf-8")):
         lines = [line.strip() for line in body.splitlines() if line and not line.startswith(":")]
         entries = [re.sub(r"^.*<(.+)>$", r"\1", line) for line in lines]
@@ -56,5 +53,5 @@ def menu() -> Iterator[str]:
             if "*" not in entry:
                 yield entry
                 continue
-            found = (name(page) for page in sorted(DOCS.glob(f"{entry}.md")))
-            yield from (one for one in found if one not in entries)
+            matching = (name(page) for page in sorted(DOCS.glob(f"{entry}.md")))
+            yield from (page for page in matching if page not in entries)

@@ -60,7 +60,10 @@ OWN = (
     *("theory/why-votes-mislead", "agreement", "crowd", "files", "formats", "labels", "rankings"),
     *("likelihood-ratios", "tuning", "regions", "sklearn", "huggingface", "torch", "comparison"),
 )
-LONG = ("serving", "studies", "sensitivity", "rankings", "report", "agreement", "planning", "tuning")
+LONG = (
+    *("serving", "studies", "sensitivity", "rankings"),
+    *("report", "agreement", "planning", "tuning"),
+)
 NEEDED = {
     **dict.fromkeys(("sklearn", "comparison", "likelihood-ratios"), "sklearn"),
     "torch": "torch",
@@ -69,13 +72,13 @@ NEEDED = {
 
 def check(page: Path, count: int | None = None) -> None:
     """Run the blocks of a page in the current folder."""
-    found = run_pages.run(page)
-    for one in found:
-        if not one.right:  # so that pytest shows where they differ
-            assert re.sub(r" +$", "", one.block.body, flags=re.M) == one.printed, (
+    outputs = run_pages.run(page)
+    for output in outputs:
+        if not output.right:  # so that pytest shows where they differ
+            assert re.sub(r" +$", "", output.block.body, flags=re.M) == output.printed, (
                 "python scripts/run_pages.py --write"
             )
-    assert count is None or len(found) == count
+    assert count is None or len(outputs) == count
 
 
 def without_study_file(name: str, folder: Path) -> Path:
@@ -112,9 +115,9 @@ def test_start_and_tutorials_show_what_they_print(page: Path, tmp_path: Path) ->
         check(page)
     for figure in run_pages.figures(page.read_text(encoding="utf-8")):
         drawn, kept = (path / figure for path in (tmp_path, run_pages.FIGURES))
-        found = run_pages.words(drawn.read_text(encoding="utf-8"))
-        assert found
-        assert found == run_pages.words(kept.read_text(encoding="utf-8"))
+        words = run_pages.words(drawn.read_text(encoding="utf-8"))
+        assert words
+        assert words == run_pages.words(kept.read_text(encoding="utf-8"))
 
 
 def test_the_night_of_the_service_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,19 +140,19 @@ def test_the_night_of_the_service_runs(tmp_path: Path, monkeypatch: pytest.Monke
 def test_readers_are_asked_for_by_names_and_options_that_they_have() -> None:
     page = (DOCS / "formats.md").read_text(encoding="utf-8")
     asked = [
-        shlex.split(found[1])[1]
+        shlex.split(match[1])[1]
         for *_, typed in rows(page, "your answers are in")
-        if (found := re.search(r"`(--reader .+)`", typed))
+        if (match := re.search(r"`(--reader .+)`", typed))
     ]
     assert len(asked) == 13
     for reader in asked:
-        given = tomllib.loads(f"it = {reader}")["it"] if reader.startswith("{") else reader
-        resolve(READER, given)
+        like = tomllib.loads(f"it = {reader}")["it"] if reader.startswith("{") else reader
+        resolve(READER, like)
     for reader in cli_world.run("plugins", "list", "--kind", "reader", "--json").document[
         "components"
     ]:
         name = reader["name"]
-        assert any(name in one for one in asked) or name in (
+        assert any(name in typed for typed in asked) or name in (
             "annotation-table",  # what convert writes: read without being asked for
             "long-table",  # recognised by its columns
             "selectors",  # of one public data set: in the tutorial on rankings
@@ -162,15 +165,15 @@ PUBLIC = "with the public file"
 def printed_and_shown(page: Path) -> list[tuple[str, str]]:
     """Return what the marked blocks of a page print in the current folder, and what they show."""
     marked = [b for b in run_pages.blocks(page.read_text(encoding="utf-8")) if b.of == PUBLIC]
-    found = []
+    pieces = []
     for code, output in zip(marked[::2], marked[1::2], strict=True):
         assert (code.language, output.language) == ("python", "text")
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
             exec(compile(code.body, page.name, "exec"), {})
-        found.append((out.getvalue(), output.body))
-    assert found
-    return found
+        pieces.append((out.getvalue(), output.body))
+    assert pieces
+    return pieces
 
 
 @pytest.mark.realdata
@@ -203,11 +206,11 @@ def blocks(name: str) -> list[run_pages.Block]:
 
 def commands(block: run_pages.Block) -> list[tuple[list[str], str]]:
     """Return the words of each command of a console block, and the output that it shows."""
-    found = []
+    pieces = []
     for part in re.split(r"^\$ ", block.body.replace("\\\n", " "), flags=re.M)[1:]:
         command, _, shown = part.partition("\n")
-        found.append((shlex.split(command), shown))
-    return found
+        pieces.append((shlex.split(command), shown))
+    return pieces
 
 
 @pytest.fixture
@@ -238,7 +241,7 @@ def write_shown(name: str, folder: Path) -> None:
 def test_the_commands_do_what_the_page_shows(name: str, data: Path, installed: Environment) -> None:
     write_shown(name, data)
     shells = [block for block in blocks(name) if block.language == "console"]
-    typed = [one for block in shells for one in commands(block)]
+    typed = [command for block in shells for command in commands(block)]
     assert typed
     for words, shown in typed:
         assert words[0] == "plausibly"
@@ -256,23 +259,23 @@ def test_the_commands_do_what_the_page_shows(name: str, data: Path, installed: E
 def test_the_blocks_of_python_print_what_the_page_shows(
     name: str, data: Path, installed: Environment
 ) -> None:
-    found = blocks(name)
-    places = [place for place, f in enumerate(found) if f.language == "python" and not f.mark]
+    pieces = blocks(name)
+    places = [place for place, f in enumerate(pieces) if f.language == "python" and not f.mark]
     if not places:
         assert name == "format.md"
         return
-    script = "".join(f"{found[place].body}\nprint({_END!r}, end='')\n" for place in places)
+    script = "".join(f"{pieces[place].body}\nprint({_END!r}, end='')\n" for place in places)
     (data / "page.py").write_text(script, encoding="utf-8")
     ran = installed.python("-W", "error", "page.py", cwd=data)
     assert ran.err == ""
     *printed, rest = ran.out.split(_END)
     assert (len(printed), rest) == (len(places), "")
     for place, out in zip(places, printed, strict=True):
-        after = found[place + 1] if place + 1 < len(found) else None
+        after = pieces[place + 1] if place + 1 < len(pieces) else None
         if after is not None and after.language == "text":
             assert out == after.body
         else:
-            assert (out == "") == ("print(" not in found[place].body)
+            assert (out == "") == ("print(" not in pieces[place].body)
 
 
 PAGE = {path.stem: cut_docs.page(path.name) for path in sorted(AUTHORS.glob("*.md"))}
@@ -309,8 +312,8 @@ def test_what_an_author_can_import_is_listed() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_blocks_are_cut_run_or_output(name: str) -> None:
-    found = blocks(name)
-    for before, block in zip([None, *found], found, strict=False):
+    pieces = blocks(name)
+    for before, block in zip([None, *pieces], pieces, strict=False):
         if block.mark == "cut" or (block.mark == "file" and name in RUN):
             continue
         assert block.mark == ""

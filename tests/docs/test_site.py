@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
-from collections.abc import Iterator
 from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
-from types import FunctionType
 
 import pytest
 
@@ -80,99 +77,49 @@ MODULES = (
 )
 
 
-def undocumented(value: type | FunctionType) -> list[str]:
-    """Return what lacks a docstring; a method may inherit that of the one that it overrides."""
-    lacking = [] if value.__doc__ else [value.__qualname__]
-    for member, part in vars(value).items() if inspect.isclass(value) else ():
-        code = inspect.isfunction(getattr(part, "fget", part))
-        if code and not member.startswith("_") and not inspect.getdoc(getattr(value, member)):
-            lacking.append(f"{value.__qualname__}.{member}")
-    return lacking
-
-
 def test_every_public_name_has_a_docstring() -> None:
+    """A method may inherit the docstring of the one that it overrides."""
     seen, missing = 0, []
     for module in map(import_module, MODULES):
         for public in (each for each in dir(module) if not each.startswith("_")):
             value = getattr(module, public)
             ours = getattr(value, "__module__", "").startswith("plausibly")
-            if ours and (inspect.isfunction(value) or inspect.isclass(value)):
-                seen += 1
-                missing += [f"{module.__name__}: {one}" for one in undocumented(value)]
+            if not ours or not (inspect.isfunction(value) or inspect.isclass(value)):
+                continue
+            seen += 1
+            documented = {public: value.__doc__}
+            for member, part in vars(value).items() if inspect.isclass(value) else ():
+                if inspect.isfunction(getattr(part, "fget", part)) and not member.startswith("_"):
+                    documented[f"{public}.{member}"] = inspect.getdoc(getattr(value, member))
+            missing += [f"{module.__name__}: {each}" for each, doc in documented.items() if not doc]
     assert seen > 200
     assert missing == []
 
 
-RAISES = {
-    *("InputError", "ComponentError", "IncompatibleComponents", "MissingExtra", "CheckFailed"),
-    *("NotConformalized", "AnswerRefused", "PlausiblyWarning", "warn", "_Fault", "refuse_rows"),
-    *("refused", "cls", "__init__", "message", "_unjoined"),
-}
+_NAME = "[a-z]+(?:-[a-z]+)+|usage"
+_RAISES = (
+    "InputError|ComponentError|IncompatibleComponents|MissingExtra|CheckFailed|NotConformalized"
+    "|AnswerRefused|PlausiblyWarning|warn|_Fault|refuse_rows|refused|cls|__init__|message|_unjoined"
+)
 """What takes the name of a message first."""
 
-_NAME = re.compile(r"[a-z]+(?:-[a-z]+)+|usage")
 
-
-def parts(node: ast.expr | None) -> Iterator[str]:
-    """Yield the names that an argument can be: a text, either of two, or a pattern."""
-    if isinstance(node, ast.IfExp):
-        yield from parts(node.body)
-        yield from parts(node.orelse)
-    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-        yield node.value
-    elif isinstance(node, ast.JoinedStr):
-        yield "".join(
-            str(part.value) if isinstance(part, ast.Constant) else "*" for part in node.values
-        )
-
-
-@pytest.fixture(scope="module")
-def names() -> tuple[set[str], set[str], set[str]]:
-    """Every name that a message is given, patterns of others, and every text of the program."""
-    given: set[str] = set()
-    texts: set[str] = set()
-    folders = (PROJECT / "framework", PROJECT / "plugins")
-    for path in (path for folder in folders for path in folder.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                texts.add(node.value)
-            if isinstance(node, ast.Call):
-                called = node.func.attr if isinstance(node.func, ast.Attribute) else node.func
-                called = called.id if isinstance(called, ast.Name) else called
-                if called in RAISES:
-                    named = [k.value for k in node.keywords if k.arg == "name"]
-                    given.update(parts(next(iter([*node.args[:1], *named]), None)))
-    patterns = {one for one in given if re.fullmatch(r"\*?[a-z-]+\*?", one) and "*" in one}
-    return {one for one in given if _NAME.fullmatch(one)}, patterns, texts
-
-
-@pytest.fixture(scope="module")
-def messages() -> dict[str, str]:
+def test_the_page_of_messages_lists_every_message_and_no_other() -> None:
     page = (DOCS / "messages.md").read_text(encoding="utf-8")
-    found = re.findall(r"^\| `(\S+)` \| (?:error|warning) \| (.+) \|$", page, re.MULTILINE)
-    assert len(found) == len(dict(found))
-    assert [name for name, _ in found] == sorted(name for name, _ in found)
-    return dict(found)
-
-
-def test_every_message_is_on_the_page(
-    names: tuple[set[str], set[str], set[str]], messages: dict[str, str]
-) -> None:
-    given, patterns, _ = names
-    assert len(given) > 260
-    assert sorted(given - set(messages)) == []
-    for pattern in patterns:
-        likely = re.compile(pattern.replace("*", r"[a-z-]+"))
-        assert any(likely.fullmatch(name) for name in messages), pattern
-
-
-def test_every_message_of_the_page_is_one(
-    names: tuple[set[str], set[str], set[str]], messages: dict[str, str]
-) -> None:
-    given, patterns, texts = names
-    made = [re.compile(pattern.replace("*", r"[a-z-]+")) for pattern in patterns]
-    for known in set(messages) - given - texts:
-        assert any(one.fullmatch(known) for one in made), f"{known}: nothing says this any more"
+    listed = re.findall(r"^\| `(\S+)` \| (?:error|warning) \| .+ \|$", page, re.MULTILINE)
+    assert listed == sorted(set(listed))
+    folders = (PROJECT / "framework", PROJECT / "plugins")
+    paths = (path for folder in folders for path in folder.rglob("*.py"))
+    code = "\n".join(path.read_text(encoding="utf-8") for path in paths)
+    call = rf'\b(?:{_RAISES})\(\s*(?:name=)?"({_NAME})"(?:\s+if [^,]+?\s+else "({_NAME})")?,'
+    raised = {each for pair in re.findall(call, code) for each in pair if each}
+    assert len(raised) > 230
+    assert sorted(raised - set(listed)) == []
+    texts = set(re.findall(r'"([a-z-]+)"', code))
+    ends = tuple(re.findall(r'f"\{[^{}]+\}([a-z]*-[a-z-]+)"', code))
+    starts = tuple(re.findall(r'f"([a-z-]+-)\{', code))
+    for known in set(listed) - texts:
+        assert known.endswith(ends) or known.startswith(starts), f"{known}: no code has this name"
 
 
 def test_every_public_name_is_in_the_reference() -> None:
@@ -237,7 +184,7 @@ def test_the_table_of_methods_states_the_levels(
     model = plausibly.read_predictions("probabilities.csv", labels=labels)
     model = plausibly.io.with_coordinates(model, examples)
     views = plausibly.read_predictions("views.csv", augmentation="view")
-    lam = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
+    shares = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
     alpha = Fraction(1, 10)
     words = {
         "majority-vote": "the majority vote",
@@ -249,7 +196,7 @@ def test_the_table_of_methods_states_the_levels(
         name, _, parameter = calibrator.rstrip(")").partition("(")
         like = {"name": name, **PARAMETERS.get(parameter, {})}
         used = views if name == "augmentation" else model
-        guarantee = plausibly.calibrate(used, lam, calibrator=like, combiner=combiner).guarantee(
+        guarantee = plausibly.calibrate(used, shares, calibrator=like, combiner=combiner).guarantee(
             alpha
         )
         exact = Fraction(9, 10) if combiner != "ecdf" else guarantee.level

@@ -31,7 +31,6 @@ class Page:
 
 @pytest.fixture
 def page(monkeypatch: pytest.MonkeyPatch) -> Page:
-    """A notebook in the place of the terminal."""
     notebook = Page()
     module = ModuleType("IPython.display")
     monkeypatch.setattr(module, "display", notebook.display, raising=False)
@@ -39,13 +38,6 @@ def page(monkeypatch: pytest.MonkeyPatch) -> Page:
     monkeypatch.setitem(sys.modules, "IPython.display", module)
     monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
     return notebook
-
-
-def test_a_function_gets_each_step() -> None:
-    steps: list[tuple[int, int]] = []
-    with ticking(lambda done, total: steps.append((done, total)), "working") as tick:
-        tick(1, 2)
-    assert steps == [(1, 2)]
 
 
 @pytest.mark.parametrize("wanted", [None, False, True])

@@ -75,8 +75,8 @@ def test_a_predictor() -> None:
 
 
 def test_hostile_labels_of_a_predictor() -> None:
-    predictions, lam = world(30, (HOSTILE, "b"))
-    piece = shown(plausibly.calibrate(predictions, lam))
+    predictions, shares = world(30, (HOSTILE, "b"))
+    piece = shown(plausibly.calibrate(predictions, shares))
     assert "script" not in piece.tags
     assert HOSTILE in piece.text
 

@@ -39,13 +39,13 @@ def predictor(world: World) -> Path:
 
 
 def test_a_study_ends_with_its_report_and_gives_it_again(world: World) -> None:
-    told = run("run", "study.toml", "--json")
-    assert told.code == 0
-    report = told.document["report"]
+    ran = run("run", "study.toml", "--json")
+    assert ran.code == 0
+    report = ran.document["report"]
     assert report["path"] == "out/report.html"
     assert report["title"] == "Animals & others"
     assert [view["method"] for view in report["views"]][:2] == ["everyone", "everyone"]
-    severities = {one["severity"] for view in report["views"] for one in view["findings"]}
+    severities = {finding["severity"] for view in report["views"] for finding in view["findings"]}
     assert severities <= {"broken", "vacuous", "weak", "kept"}
     first = world.path("out/report.html").read_bytes()
     for source in ("out", "study.toml"):
@@ -97,9 +97,9 @@ def test_without_the_extra_a_study_runs_and_a_report_says_what_to_install(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    told = run("run", "study.toml")
-    assert told.code == 0
-    assert 'pip install "plausibly[report]"' in told.err
+    ran = run("run", "study.toml")
+    assert ran.code == 0
+    assert 'pip install "plausibly[report]"' in ran.err
     assert not world.path("out/report.html").exists()
     refused = run("report", "out")
     assert refused.code == 2
@@ -108,36 +108,31 @@ def test_without_the_extra_a_study_runs_and_a_report_says_what_to_install(
 
 def test_a_report_that_fails_undoes_no_study(world: World) -> None:
     world.edit("study.toml", 'text = "diagnosis"', 'thumbnail = "diagnosis"')
-    told = run("run", "study.toml", "--json")
-    assert told.code == 0
-    assert told.document["report"] is None
-    (warning,) = [one for one in told.document["warnings"] if one["name"] == "report-none"]
+    ran = run("run", "study.toml", "--json")
+    assert ran.code == 0
+    assert ran.document["report"] is None
+    (warning,) = [w for w in ran.document["warnings"] if w["name"] == "report-none"]
     assert warning["what"] == 'the study has no report: no picture can be read from "cat"'
     assert world.path("out/results.nc").exists()
 
 
 def test_a_predictor_on_new_examples(world: World, predictor: Path) -> None:
-    told = run("report", *ON_NEW.split(), "--alpha", "0.25", "-o", "new.html")
-    assert (told.code, told.err) == (0, "")
-    assert told.out.startswith("verdict  The sets contain ")
-    assert told.out.endswith("next     open new.html\n")
+    ran = run("report", *ON_NEW.split(), "--alpha", "0.25", "-o", "new.html")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("verdict  The sets contain ")
+    assert ran.out.endswith("next     open new.html\n")
     data = embedded(world.path("new.html").read_text("utf-8"))
-    assert data["provenance"]["command"] == (
+    command = data["provenance"]["command"]
+    assert command == (
         "plausibly report --predictor predictor.nc -o new.html -a new_votes.csv -p new.csv "
         "-e new_patients.csv --alpha 0.25"
     )
-    sets = plausibly.load_predictor(predictor).predict(plausibly.read_predictions("new.csv"), 0.25)
-    lam = plausibly.aggregate(plausibly.read_annotations("new_votes.csv"))
-    found = plausibly.evaluate(sets, lam).data
-    mean = data["views"][0]["vote"]["aggregated"]["mean"]
-    assert mean == pytest.approx(float(found["aggregated_coverage_mean"]), abs=5e-6)
+    sets = plausibly.load_predictor(predictor).predict("new.csv", 0.25)
+    mean = float(plausibly.evaluate(sets, "new_votes.csv").data["aggregated_coverage_mean"])
+    assert data["views"][0]["vote"]["aggregated"]["mean"] == pytest.approx(mean, abs=5e-6)
     # The command that the page names gives it again.
-    again = run(*data["provenance"]["command"].split()[1:])
-    assert again.code == 0
+    assert run(*command.split()[1:]).code == 0
     assert embedded(world.path("new.html").read_text("utf-8")) == data
-
-
-def test_an_anonymous_report_names_no_file(world: World, predictor: Path) -> None:
     assert run("report", *ON_NEW.split(), "-o", "anonymous.html", "--anonymous").code == 0
     page = world.path("anonymous.html").read_text("utf-8")
     assert not [name for name in ("new.csv", "votes.csv", "predictor.nc") if name in page]
@@ -145,7 +140,7 @@ def test_an_anonymous_report_names_no_file(world: World, predictor: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("words", "name", "hint"),
+    ("typed", "name", "hint"),
     [
         ("", "report-source", "plausibly report out, or plausibly report --predictor"),
         ("out --predictor p.nc", "report-source", "plausibly report out, or plausibly report"),
@@ -163,22 +158,22 @@ def test_an_anonymous_report_names_no_file(world: World, predictor: Path) -> Non
         ),
     ],
 )
-def test_what_is_not_clear_is_refused(
-    words: str, name: str, hint: str, world: World, predictor: Path
+def test_an_unclear_command_is_refused(
+    typed: str, name: str, hint: str, world: World, predictor: Path
 ) -> None:
-    refused = run("report", *words.split())
-    assert refused.code == 2
-    assert refused.err.startswith(f"error {name}: ")
-    assert f"  hint      {hint}" in refused.err
+    ran = run("report", *typed.split())
+    assert ran.code == 2
+    assert ran.err.startswith(f"error {name}: ")
+    assert f"  hint      {hint}" in ran.err
 
 
 def test_a_dry_run_shows_what_a_report_would_be_on(predictor: Path) -> None:
-    words = (
+    typed = (
         "report --predictor predictor.nc -p probabilities.csv -a votes.csv -o dry.html --dry-run"
     )
-    ran = run(*words.split())
+    ran = run(*typed.split())
     assert ran.code == 0
     assert "would do     a report on 30 examples" in ran.out
     assert "would write  dry.html (new)" in ran.out
     assert not Path("dry.html").exists()
-    assert run(*words.split(), "--set", "report.text=notes").code == 2
+    assert run(*typed.split(), "--set", "report.text=notes").code == 2

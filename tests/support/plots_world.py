@@ -23,7 +23,7 @@ from plausibly.evaluation import (
     p_value_uniformity,
     sorted_coverage,
 )
-from plausibly.plugin import build_table
+from plausibly.plots import reading
 
 Axes: TypeAlias = Any  # Any: of matplotlib, which types do not see
 Box: TypeAlias = Any  # Any: as above
@@ -46,61 +46,43 @@ def world(
         "site": ("example", [("north", "$south$", "_west")[i % 3] for i in range(examples)]),
     }
     arrays = (xr.DataArray(v, dims=("example", "label"), coords=coords) for v in (rows, votes))
-    predictions, lam = arrays
-    return predictions, lam.drop_vars("site")
+    predictions, shares = arrays
+    return predictions, shares.drop_vars("site")
 
 
 @cache
 def parts() -> tuple[plausibly.ConformalPredictor, xr.DataArray, xr.DataArray, xr.DataArray]:
     """A predictor, and predictions, plausibilities and sets of new examples."""
-    predictions, lam = world()
-    predictor = plausibly.calibrate(predictions[:HALF], lam[:HALF])
+    predictions, shares = world()
+    predictor = plausibly.calibrate(predictions[:HALF], shares[:HALF])
     new = predictions[HALF:]
-    return predictor, new, lam[HALF:], predictor.predict(new, ALPHAS)
+    return predictor, new, shares[HALF:], predictor.predict(new, ALPHAS)
+
+
+def new_sets() -> tuple[xr.DataArray, xr.DataArray]:
+    """Sets and plausibilities of the new examples."""
+    _, _, shares, sets = parts()
+    return sets, shares
 
 
 @cache
 def answers() -> xr.Dataset:
-    """Answers of four annotators, one of whom says whatever comes to mind."""
+    """Answers of four annotators, of whom the first is mostly wrong."""
     generator = np.random.default_rng(5)
-    examples, annotators = 40, ["r1", "_r2", "$r3$", "r4"]
-    truth = generator.integers(0, len(LABELS), examples)
+    truth = generator.integers(0, len(LABELS), 40)
+    right = {"r1": 0.2, "_r2": 0.8, "$r3$": 0.8, "r4": 0.9}
     rows = [
-        (i, k, truth[i] if generator.random() < (0.2, 0.8, 0.8, 0.9)[k] else (truth[i] + 1) % 4)
-        for i in range(examples)
-        for k in range(len(annotators))
+        (f"e{i}", name, LABELS[code if generator.random() < share else (code + 1) % 4])
+        for i, code in enumerate(truth.tolist())
+        for name, share in right.items()
     ]
-    example, annotator, label = np.array(rows).T
-    return build_table(
-        "single-label",
-        examples=[f"e{i}" for i in range(examples)],
-        annotators=annotators,
-        labels=LABELS,
-        response_example=example,
-        response_annotator=annotator,
-        mention_response=np.arange(len(rows)),
-        mention_label=label,
-    )
+    return plausibly.build_annotations("single-label", rows, LABELS)
 
 
 METHODS = {
     "_votes $a$": {"calibrator": "majority-vote"},
     "expected <b>": {"calibrator": "expected"},
 }
-
-
-def _evaluation() -> xr.Dataset:
-    _, _, lam, sets = parts()
-    return plausibly.evaluate(sets, lam, by="site").data
-
-
-def _study() -> xr.Dataset:
-    return plausibly.compare(*world(), METHODS, splits=3, alphas=ALPHAS).data
-
-
-def _uniformity() -> xr.Dataset:
-    predictor, new, lam, _ = parts()
-    return p_value_uniformity(predictor, new, lam)
 
 
 def _sensitivity() -> xr.Dataset:
@@ -111,20 +93,21 @@ def _sensitivity() -> xr.Dataset:
     return plausibly.sensitivity(predictions, table, names, splits=2, alphas=ALPHAS).data
 
 
+def _risk() -> xr.Dataset:
+    sets, shares = new_sets()
+    return coverage_by(sets.assign_coords(cost=("label", [0, 1, 1, 2])), shares, by=ByRisk("cost"))
+
+
 _MADE: Mapping[str, Callable[[], xr.Dataset]] = {
-    "evaluation": _evaluation,
-    "study": _study,
-    "strata": lambda: coverage_by(
-        parts()[3], parts()[2], by=ByRange(entropy(parts()[2]), quantiles=3)
-    ),
-    "sizes": lambda: coverage_by(parts()[3], parts()[2], by="set-size"),
-    "subgroups": lambda: coverage_by(parts()[3], parts()[2], by=ByCoordinate("site", at_least=5)),
-    "labels": lambda: coverage_by(parts()[3], parts()[2], by="label"),
-    "risk": lambda: coverage_by(
-        parts()[3].assign_coords(cost=("label", [0, 1, 1, 2])), parts()[2], by=ByRisk("cost")
-    ),
-    "realised": lambda: sorted_coverage(parts()[3], parts()[2]),
-    "uniformity": _uniformity,
+    "evaluation": lambda: plausibly.evaluate(*new_sets(), by="site").data,
+    "study": lambda: plausibly.compare(*world(), METHODS, splits=3, alphas=ALPHAS).data,
+    "strata": lambda: coverage_by(*new_sets(), by=ByRange(entropy(parts()[2]), quantiles=3)),
+    "sizes": lambda: coverage_by(*new_sets(), by="set-size"),
+    "subgroups": lambda: coverage_by(*new_sets(), by=ByCoordinate("site", at_least=5)),
+    "labels": lambda: coverage_by(*new_sets(), by="label"),
+    "risk": _risk,
+    "realised": lambda: sorted_coverage(*new_sets()),
+    "uniformity": lambda: p_value_uniformity(*parts()[:3]),
     "agreement": lambda: plausibly.agreement(answers(), resamples=20).data,
     "disagreement": lambda: label_disagreement(answers()),
     "reliability": lambda: plausibly.reliability(answers(), "dawid-skene"),
@@ -138,33 +121,12 @@ def made(kind: str) -> xr.Dataset:
     return _MADE[kind]()
 
 
-FIGURES: tuple[tuple[str, str], ...] = (
-    ("coverage", "evaluation"),
-    ("coverage", "study"),
-    ("sizes", "evaluation"),
-    ("sizes", "study"),
-    ("sizes", "sizes"),
-    ("alphas", "evaluation"),
-    ("alphas", "study"),
-    ("strata", "evaluation"),
-    ("strata", "strata"),
-    ("strata", "sizes"),
-    ("groups", "evaluation"),
-    ("groups", "subgroups"),
-    ("labels", "labels"),
-    ("risk", "risk"),
-    ("realised", "evaluation"),
-    ("realised", "realised"),
-    ("uniformity", "uniformity"),
-    ("p_values", "uniformity"),
-    ("agreement", "agreement"),
-    ("annotators", "agreement"),
-    ("annotators", "reliability"),
-    ("disagreement", "disagreement"),
-    ("confusion", "reliability"),
-    ("planning", "plan"),
-    ("sensitivity", "sensitivity"),
-)
+_MADE_WITH = {"grouped": "evaluation", "confusion": "reliability"}
+FIGURES = [
+    (figure, _MADE_WITH.get(kind, kind))
+    for figure, kinds in reading.FIGURES.items()
+    for kind in kinds
+]
 """Each figure with each kind of result that it can be drawn of."""
 
 
@@ -190,20 +152,22 @@ def panels(drawn: Axes) -> list[Axes]:
 def texts(drawn: Axes) -> list[tuple[str, Box]]:
     """Return every text of a figure that can be seen, with its box."""
     figure = figure_of(drawn)
-    found = [figure._suptitle, figure._supxlabel]
+    every = [figure._suptitle, figure._supxlabel]
     for legend in [*figure.legends, *(panel.get_legend() for panel in panels(drawn))]:
-        found += [] if legend is None else legend.get_texts()
+        every += [] if legend is None else legend.get_texts()
     for panel in panels(drawn):
-        found += [panel.title, panel._left_title, *panel.texts]
+        every += [panel.title, panel._left_title, *panel.texts]
         if not panel.axison:
             continue
-        found += [panel.xaxis.label, panel.yaxis.label]
+        every += [panel.xaxis.label, panel.yaxis.label]
         for axis, limits in ((panel.xaxis, panel.get_xlim()), (panel.yaxis, panel.get_ylim())):
             low, high = sorted(limits)
             for tick in axis.get_major_ticks():
                 if low <= tick.get_loc() <= high and tick.label1.get_visible():
-                    found.append(tick.label1)
-    return [(one.get_text(), one.get_window_extent()) for one in found if one and one.get_text()]
+                    every.append(tick.label1)
+    return [
+        (text.get_text(), text.get_window_extent()) for text in every if text and text.get_text()
+    ]
 
 
 def overlapping(drawn: Axes) -> list[tuple[str, str]]:
@@ -213,7 +177,6 @@ def overlapping(drawn: Axes) -> list[tuple[str, str]]:
 
 
 def outside(drawn: Axes) -> list[str]:
-    """Return which texts are cut by the edge of the page."""
     page = figure_of(drawn).bbox.padded(1)
     return [
         text
@@ -227,7 +190,6 @@ def named_rows(axes: Axes) -> list[str]:
 
 
 def points(axes: Axes) -> list[tuple[float, float]]:
-    """Return the places of the marks that stand for one value each, in the order of drawing."""
     return [
         (float(line.get_xdata()[0]), float(line.get_ydata()[0]))
         for line in axes.lines

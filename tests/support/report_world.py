@@ -6,7 +6,6 @@ import json
 import re
 import warnings
 from collections.abc import Sequence
-from itertools import combinations
 from typing import Any
 
 import attrs
@@ -18,7 +17,7 @@ from plausibly.calibration.alphas import AlphaLike
 from plausibly.errors import PlausiblyWarning
 from plausibly.report import sources
 from plausibly.report.model import ReportData
-from plausibly.report.subject import Options, Reported, Subject
+from plausibly.report.subject import Options, Subject
 from plausibly.report.write import build
 
 LABELS = ("cat", "dog", "fox", "owl")
@@ -38,9 +37,9 @@ class Made:
 
     @property
     def plausibilities(self) -> xr.DataArray:
-        lam = plausibly.aggregate(self.annotations)
-        assert isinstance(lam, xr.DataArray)
-        return lam.sel(
+        shares = plausibly.aggregate(self.annotations)
+        assert isinstance(shares, xr.DataArray)
+        return shares.sel(
             example=self.predictions["example"].values, label=self.predictions["label"].values
         )
 
@@ -97,11 +96,15 @@ def compared(made: Made, *, alphas: Sequence[float] = (0.2, 0.1), splits: int = 
 def of_compared(
     made: Made, study: xr.Dataset | None = None, options: Options | None = None
 ) -> ReportData:
-    found = compared(made) if study is None else study
-    one = sources.compared_results(
-        found, made.predictions, made.annotations, made.plausibilities, METHODS, None
+    data = Subject(
+        predictions=made.predictions,
+        plausibilities=made.plausibilities,
+        annotations=made.annotations,
+        alphas=(),
+        options=options or Options(title="A study"),
     )
-    return build(sources.subject_of_study(one, options or Options(title="A study")))
+    result = compared(made) if study is None else study
+    return build(sources.subject_of_comparison(result, data, METHODS))
 
 
 def of_new(
@@ -112,9 +115,9 @@ def of_new(
     options: Options | None = None,
 ) -> ReportData:
     """Return the data of the report on a predictor: all but its calibration examples are new."""
-    model, lam = made.predictions, made.plausibilities
-    predictor = plausibly.calibrate(model[:calibrating], lam[:calibrating])
-    new = (model[calibrating:], lam[calibrating:], alphas, made.annotations)
+    model, shares = made.predictions, made.plausibilities
+    predictor = plausibly.calibrate(model[:calibrating], shares[:calibrating])
+    new = (model[calibrating:], shares[calibrating:], alphas, made.annotations)
     return build(subject_of(predictor, *new, options or Options(title="A predictor")))
 
 
@@ -127,30 +130,18 @@ def subject_of(
     options: Options | None = None,
 ) -> Subject:
     """Return the subject of the report on a predictor and new examples."""
-    data = Reported(
+    data = Subject(
         predictions=predictions,
         plausibilities=plausibilities,
         annotations=annotations,
         alphas=list(alphas),
+        options=options or Options(title="x"),
     )
-    return sources.subject_of_predictor(predictor, data, options or Options(title="x"))
-
-
-def parted(votes: Sequence[tuple[str, str, str]]) -> dict[tuple[str, str], int]:
-    """Return in how many pairs of votes on one example two labels meet, in plain loops."""
-    found: dict[tuple[str, str], int] = {}
-    by_example: dict[str, list[str]] = {}
-    for example, _, label in votes:
-        by_example.setdefault(example, []).append(label)
-    for said in by_example.values():
-        for first, second in combinations(said, 2):
-            pair = (min(first, second), max(first, second))
-            found[pair] = found.get(pair, 0) + 1
-    return found
+    return sources.subject_of_predictor(predictor, data)
 
 
 def embedded(page: str) -> dict[str, Any]:  # Any: whatever JSON holds
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
-    assert found is not None
-    data: dict[str, Any] = json.loads(found.group(1))  # Any: as above
+    match = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert match is not None
+    data: dict[str, Any] = json.loads(match.group(1))  # Any: as above
     return data

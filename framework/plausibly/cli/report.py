@@ -180,7 +180,7 @@ def _of_predictor(output: Output, loaded: Draft, settings: Settings) -> Subject:
     from plausibly.conformal.load import load_predictor
     from plausibly.evaluation import inputs
     from plausibly.report import sources
-    from plausibly.report.subject import Reported, with_tables
+    from plausibly.report.subject import Subject, with_tables
     from plausibly.study.reading import read_both
 
     path, measure = settings.output.predictor, settings.evaluation
@@ -202,18 +202,19 @@ def _of_predictor(output: Output, loaded: Draft, settings: Settings) -> Subject:
     title = sources.default_title("" if settings.report.anonymous else model.source)
     chosen = _options(settings, command, files, shown, title)
     with output.working("writing the report"):
-        reported = Reported(
+        data = Subject(
             predictions=with_tables(new, None, labels),
             plausibilities=inputs.as_plausibilities(plausibilities),
             annotations=answers.table,
             alphas=[str(alpha) for alpha in settings.alphas],
+            options=chosen,
             groups=measure.columns,
             cluster=settings.examples.cluster,
             true_label=measure.true_label,
             ties=measure.ties,
             seed=settings.seed,
         )
-        return sources.subject_of_predictor(predictor, reported, chosen)
+        return sources.subject_of_predictor(predictor, data)
 
 
 def after_run(output: Output, result: StudyResult) -> Path:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping
+import zlib
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from pathlib import Path
 from types import ModuleType
@@ -27,7 +27,7 @@ from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.evaluation.study import METHOD, SPLIT, compare
 from plausibly.extras import require
 from plausibly.guarantee import rounded
-from plausibly.io import write_plausibilities, write_sets
+from plausibly.io import write_sets
 from plausibly.kernels.random import hash_names
 from plausibly.plots.style import picture
 from plausibly.progress import Progress
@@ -79,12 +79,10 @@ class Result:
     sets: xr.DataArray
 
 
-_MEASURES = ("aggregated_coverage", "majority_vote_coverage", "true_coverage", "set_size", HOLES)
-
-
 def figures(study: xr.Dataset, method: str) -> dict[str, float]:
     part = study.sel({METHOD: method}).isel({names.ALPHA: 0})
-    known = (name for name in (*_MEASURES, "guaranteed_level") if name in part)
+    coverages = ("aggregated_coverage", "majority_vote_coverage", "true_coverage")
+    known = (name for name in (*coverages, "set_size", HOLES, "guaranteed_level") if name in part)
     return {name: float(part[name].mean()) for name in known}
 
 
@@ -98,34 +96,33 @@ def design(subject: Subject, splits: int) -> str:
 
 
 def table(result: Result) -> list[str]:
-    lines = [
-        f"{_SETS + ' calibrated on':<31}{'all answers':>11}{'majority vote':>15}{'labels':>9}"
-        f"{'guarantee':>11}",
-        f"{'':<31}{'covered':>11}{'covered':>15}{'per set':>9}",
+    rows = [
+        [f"{_SETS} calibrated on", "all answers", "majority vote", "labels", "guarantee"],
+        ["", "covered", "covered", "per set", ""],
     ]
     for name in map(str, result.study[METHOD].values):
         means = figures(result.study, name)
         level = means["guaranteed_level"]
-        lines.append(
-            f"{name:<31}{decimal(means['aggregated_coverage']):>11}"
-            f"{decimal(means['majority_vote_coverage']):>15}{means['set_size']:>9.2f}"
-            f"{'none' if np.isnan(level) else rounded(level):>11}"
-        )
-    return lines
+        covered = [decimal(means[f"{of}_coverage"]) for of in ("aggregated", "majority_vote")]
+        guarantee = "none" if np.isnan(level) else rounded(level)
+        rows.append([name, *covered, f"{means['set_size']:.2f}", guarantee])
+    return [
+        f"{name:<31}{answers:>11}{votes:>15}{size:>9}{level:>11}".rstrip()
+        for name, answers, votes, size, level in rows
+    ]
 
 
 def meaning(result: Result) -> str:
     subject = result.subject
     voted, expected = (figures(result.study, name) for name in (VOTED, EXPECTED))
-    difference = expected["set_size"] - voted["set_size"]
-    more = f"{abs(difference):.1f} {'fewer' if difference < 0 else 'more'} labels per set"
+    more = expected["set_size"] - voted["set_size"]
     left, hidden = (
         [percent(1 - means[name]) for means in (voted, expected) if name in means]
         for name in ("aggregated_coverage", "true_coverage")
     )
     text = (
         f"Sets calibrated on the majority vote miss {left[0]} of {subject.answers}. Sets "
-        f"calibrated on all answers miss {left[1]}, with {more}. "
+        f"calibrated on all answers miss {left[1]}, with {more:.1f} more labels per set. "
     )
     if ORDERED in result.study[METHOD].values:
         grades = figures(result.study, ORDERED)
@@ -142,7 +139,15 @@ def meaning(result: Result) -> str:
     )
 
 
-def study_text(subject: Subject, splits: int, seed: int, methods: Mapping[str, MethodTable]) -> str:
+def write_study_file(
+    subject: Subject,
+    folder: Path,
+    *,
+    splits: int,
+    seed: int,
+    methods: Mapping[str, MethodTable] = METHODS,
+) -> str:
+    """Write the study file beside the data, and return its name."""
     answers = answers_file(subject)
     source: dict[str, object] = {"plausibilities": {"path": answers}}
     if answers == VOTES:
@@ -154,7 +159,7 @@ def study_text(subject: Subject, splits: int, seed: int, methods: Mapping[str, M
     source["predictions"] = {"path": PREDICTIONS}
     if subject.cluster is not None:
         source["examples"] = {"path": f"{subject.cluster}s.csv", "cluster": subject.cluster}
-    return toml_text(
+    text = toml_text(
         {
             "seed": seed,
             "alphas": [Decimal(ALPHA)],
@@ -164,28 +169,13 @@ def study_text(subject: Subject, splits: int, seed: int, methods: Mapping[str, M
             "output": {"folder": "study"},
         }
     )
-
-
-def write_study_file(
-    subject: Subject,
-    folder: Path,
-    *,
-    splits: int,
-    seed: int,
-    methods: Mapping[str, MethodTable] = METHODS,
-) -> str:
-    """Write the study file beside the data, or in place of an older one, and return its name."""
-    try:
-        older = int(tomllib.loads((folder / STUDY).read_text(encoding="utf-8"))["splits"]["count"])
-    except (OSError, ValueError, LookupError, TypeError):
-        older = 0
-    text, *others = (
-        study_text(subject, count, seed, tables)
-        for tables in (methods, METHODS, EVERY, EVERY_ORDERED)
-        for count in (splits, older)
-    )
-    _write(folder / STUDY, text, *others)
+    # A study file that an older demo wrote may be replaced, unless it was edited since.
+    _write(folder / STUDY, _sealed(text), lambda old: old == _sealed(old.partition("\n")[2]))
     return STUDY
+
+
+def _sealed(text: str) -> str:
+    return f"# Written by plausibly demo ({zlib.crc32(text.encode()):08x}).\n{text}"
 
 
 def drawing() -> ModuleType:
@@ -213,9 +203,11 @@ def run(
     methods: Mapping[str, MethodTable] = METHODS,
     progress: Progress | None = None,
 ) -> Result:
+    """Compare the methods; the sets are those of the first split's test examples."""
+    model, plausibilities = subject.predictions, subject.plausibilities
     study = compare(
-        subject.predictions,
-        subject.plausibilities,
+        model,
+        plausibilities,
         methods,
         alphas=[ALPHA],
         splits=splits,
@@ -225,39 +217,25 @@ def run(
         true_label=subject.true_label,
         progress=progress,
     ).data
-    return Result(subject=subject, study=study, sets=first_sets(subject, seed))
-
-
-def first_sets(subject: Subject, seed: int) -> xr.DataArray:
-    """Return the prediction sets of the first split's test examples, as the study made them."""
-    hashes = hash_names(subject.predictions[names.EXAMPLE].values)
+    hashes = hash_names(model[names.EXAMPLE].values)
     test = split(hashes, split_keys(seed, 0), test=TEST, groups=subject.groups)
     predictor = calibrate(
-        subject.predictions[~test],
-        subject.plausibilities[~test],
-        seed=split_seed(seed, 0),
-        cluster=subject.cluster,
+        model[~test], plausibilities[~test], seed=split_seed(seed, 0), cluster=subject.cluster
     )
-    return predictor.predict(subject.predictions[test], ALPHA)
+    return Result(subject=subject, study=study, sets=predictor.predict(model[test], ALPHA))
 
 
 def write_data(subject: Subject, folder: Path) -> list[str]:
     plausibilities, model = subject.plausibilities, subject.predictions
     answers = answers_file(subject)
-    tables = {PREDICTIONS: model.to_pandas()}
     if answers == VOTES:
-        tables[VOTES] = (
-            (plausibilities * plausibilities[names.DENOMINATOR]).round().astype(int).to_pandas()
-        )
-    else:
-        with replacing(folder / answers) as part:
-            write_plausibilities(plausibilities, part)
-            check_unedited(folder / answers, part.read_bytes())
+        plausibilities = (plausibilities * plausibilities[names.DENOMINATOR]).round().astype(int)
+    tables = {answers: plausibilities.to_pandas(), PREDICTIONS: model.to_pandas()}
     if subject.cluster is not None:
         tables[f"{subject.cluster}s.csv"] = model[subject.cluster].to_series().to_frame()
     for name, table in tables.items():
         _write(folder / name, table.to_csv(lineterminator="\n"))
-    return [answers, *(name for name in tables if name != answers)]
+    return list(tables)
 
 
 def answers_file(subject: Subject) -> str:
@@ -273,14 +251,14 @@ def write_result(result: Result, folder: Path, *, figure: bool) -> list[str]:
     return [*([FIGURE] if figure else []), SETS, Path(SETS).with_suffix(".json").name]
 
 
-def _write(path: Path, text: str, *older: str) -> None:
-    """Write a text, where it replaces nothing but itself or what an older demo wrote."""
-    check_unedited(path, *(content.encode() for content in (text, *older)))
+def _write(path: Path, text: str, ours: Callable[[str], bool] = lambda old: False) -> None:
+    """Write a text, unless something else is there, which may have been edited."""
+
+    def replaceable(there: Path) -> bool:
+        old = there.read_bytes().decode()
+        return old == text or ours(old)
+
+    hint = f"-o {path.parent}-2"
+    check_ours(path, replaceable, "what this demo writes there", hint=hint)
     with replacing(path) as part:
         part.write_bytes(text.encode())
-
-
-def check_unedited(path: Path, *contents: bytes) -> None:
-    """Raise ``output-occupied`` where a file holds something else: it may have been edited."""
-    ours, hint = "what this demo writes there", f"-o {path.parent}-2"
-    check_ours(path, lambda there: there.read_bytes() in contents, ours, hint=hint)

@@ -71,39 +71,27 @@ TRAINING = 200
 Reals = NDArray[np.float64]
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class Toy:
-    predictions: xr.DataArray
-    plausibilities: xr.DataArray
-    true_label: xr.DataArray
-    points: xr.DataArray
+def make_toy(examples: int = 2000, *, seed: int = 1) -> xr.Dataset:
+    """Return `predictions`, `plausibilities`, `true_label` and `points` of so many examples.
 
-
-def make_toy(examples: int = 2000, *, seed: int = 1) -> Toy:
-    """Return `examples` drawn examples; the first ones do not depend on how many there are."""
+    The first ones do not depend on how many there are.
+    """
     keys = Keys(seed, "toy")
     example = text_array([f"x{i}" for i in range(1, examples + 1)])
     training = hash_names(f"t{i}" for i in range(1, TRAINING + 1))
     means, variance, shares = fit(*draw(training, keys))
     labels, points = draw(hash_names(example), keys)
-    known = {
-        names.EXAMPLE: example,
-        names.LABEL: text_array(TOY_LABELS),
-        AXIS: text_array(["first", "second"]),
-    }
-
-    def array(name: str, values: NDArray[np.generic], *dims: str) -> xr.DataArray:
-        coords = {dim: known[dim] for dim in (names.EXAMPLE, *dims)}
-        return xr.DataArray(values, coords=coords, dims=list(coords), name=name)
-
     predicted = posterior(points, means, np.full_like(means, np.sqrt(variance)), shares)
-    predictions = array("predictions", predicted, names.LABEL)
     truth = posterior(points, MEANS, SIGMAS, WEIGHTS)
-    return Toy(
-        predictions=predictions.assign_attrs({names.SCALE: "probability"}),
-        plausibilities=array("plausibilities", truth, names.LABEL),
-        true_label=array("true", known[names.LABEL][labels]),
-        points=array("points", points, AXIS),
+    known, dims = text_array(TOY_LABELS), (names.EXAMPLE, names.LABEL)
+    return xr.Dataset(
+        {
+            "predictions": (dims, predicted, {names.SCALE: "probability"}),
+            "plausibilities": (dims, truth),
+            "true_label": (names.EXAMPLE, known[labels]),
+            "points": ((names.EXAMPLE, AXIS), points),
+        },
+        {names.EXAMPLE: example, names.LABEL: known, AXIS: text_array(["first", "second"])},
     )
 
 
@@ -194,28 +182,23 @@ _TIE = 1e-9  # rounding of shares of votes
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Judged:
+class Subject:
     predictions: xr.DataArray
     plausibilities: xr.DataArray
     cluster: str | None = None
     true_label: xr.DataArray | None = None
     about: str
+    fitted: str = ""
+    examples: str = "examples"
+    answers: str = "the answers"
 
     def __len__(self) -> int:
         return int(self.predictions.sizes[names.EXAMPLE])
 
     @property
     def groups(self) -> NDArray[np.str_] | None:
-        return (
-            None if self.cluster is None else self.predictions[self.cluster].values.astype(np.str_)
-        )
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class Subject(Judged):
-    fitted: str
-    examples: str
-    answers: str
+        name = self.cluster
+        return None if name is None else self.predictions[name].values.astype(np.str_)
 
 
 def _nodules(seed: int) -> Subject:
@@ -254,7 +237,6 @@ def _toy(seed: int) -> Subject:
         f"known posterior: no label has {_SURE:g} of it for {percent(1 - sure)} of the points",
         fitted=f"linear discriminant fitted to {TRAINING} other points",
         examples="points",
-        answers="the answers",
     )
 
 

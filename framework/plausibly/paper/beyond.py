@@ -26,7 +26,6 @@ from plausibly.paper.figure import (
     CLOSE,
     METHOD,
     REPEAT,
-    SPLIT,
     Claim,
     Drawing,
     Figure,
@@ -84,34 +83,24 @@ def ordered(
     labels: int = 5,
     votes: int = 3,
     noise: float = 0.5,
-    decimals: int | None = None,
 ) -> World:
     centre, place = random.uniform(0, labels - 1, (size, 1)), np.arange(labels)
     answers = np.exp(-1.1 * abs(place - centre))
     model = np.exp(-1.3 * abs(place - centre) + random.normal(0, noise, (size, labels)))
     answers, model = (weights / weights.sum(axis=1, keepdims=True) for weights in (answers, model))
-    if decimals is not None:
-        model = model.round(decimals)
     return World(model, random.multinomial(votes, answers))
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class Ordered(Data):
-    world: World
-
-
 @cache
-def ordered_data(seed: int) -> Ordered:
+def ordered_data(seed: int) -> Data:
     """Return a population of five ordered labels with three votes for each example."""
-    world = ordered(np.random.default_rng(seed))
-    predictions, plausibilities = world.arrays()
+    predictions, plausibilities = ordered(np.random.default_rng(seed)).arrays()
     examples, labels = predictions.shape
-    return Ordered(
+    return Data(
         name="ordered labels",
         about=f"simulated: {counted(examples)} examples of {labels} ordered labels, 3 votes each",
         predictions=predictions.assign_attrs({names.SCALE: "probability"}),
         plausibilities=plausibilities,
-        world=world,
     )
 
 
@@ -123,18 +112,18 @@ BOUND, COUNT = "bound", "calibration_examples"
 
 
 def certified(study: Study) -> xr.Dataset:
-    data, alpha = ordered_data(study.seed), read_alpha(study.alpha)
+    world, alpha = ordered(np.random.default_rng(study.seed)), read_alpha(study.alpha)
     measured = np.zeros((2, len(BOUNDS), len(SIZES), study.splits))
     for repeat in range(study.splits):
         for place, n in enumerate(SIZES):
-            sample = data.world.sample(n, np.random.default_rng([study.seed, n, repeat]))
+            sample = world.sample(n, np.random.default_rng([study.seed, n, repeat]))
             for row, bound in enumerate(BOUNDS):
                 tau = sample.threshold(bound, alpha=alpha, delta=DELTA, seed=repeat)
-                size = (data.world.scores >= tau).sum(axis=1).mean()
-                measured[:, row, place, repeat] = data.world.missed(tau), size
+                size = (world.scores >= tau).sum(axis=1).mean()
+                measured[:, row, place, repeat] = world.missed(tau), size
         study.tick(repeat + 1, study.splits)
     dims = (BOUND, COUNT, REPEAT)
-    facts = study.facts(delta=DELTA, about=f"{data.about}; {study.splits} calibrations each")
+    facts = study.facts(delta=DELTA, about=f"{study.data.about}; {study.splits} calibrations each")
     del facts["splits"]
     return xr.Dataset(
         {"missed_mass": (dims, measured[0]), "set_size": (dims, measured[1])},
@@ -204,17 +193,11 @@ SCORES: dict[str, MethodTable] = {
 }
 
 
-def _holes(numbers: xr.Dataset) -> dict[str, float]:
-    shares = numbers[HOLES].mean(SPLIT)
-    return {str(share[METHOD].values): float(share) for share in shares}
-
-
 def claim_whole(numbers: xr.Dataset, level: float) -> Claim:
-    holes, parts = _holes(numbers), {}
-    texts = []
+    holes, parts, texts = {}, {}, []
     for name in SCORES:
         row = numbers.sel({METHOD: name})
-        covered = row["aggregated_coverage"].values
+        covered, holes[name] = row["aggregated_coverage"].values, float(row[HOLES].mean())
         parts[f"{name} at least {level:g}"] = float(covered.mean()) >= level - CLOSE
         texts.append(
             f"{name} {mean_spread(covered)} with {float(row['set_size'].mean()):.2f} labels, "

@@ -20,7 +20,7 @@ from plausibly.calibration.alphas import read_alpha
 from plausibly.data import names
 from plausibly.data.names import name_texts, several, text_array
 from plausibly.evaluation.design import MethodTable
-from plausibly.evaluation.result import decimal
+from plausibly.evaluation.result import decimal, each
 from plausibly.evaluation.uniformity import DRAWN, OF, VOTED as OF_VOTES, p_value_uniformity
 from plausibly.kernels import coverage
 from plausibly.kernels.types import Bools, Floats
@@ -42,7 +42,7 @@ from plausibly.paper.figure import (
     monte_carlo,
 )
 from plausibly.plots import examples, sets, style
-from plausibly.plots.style import Look, ascending
+from plausibly.plots.style import Look
 
 ALPHA, STRICTER = "0.27", "0.1"
 VOTED, MONTE_CARLO, ECDF = "majority-vote", "Monte Carlo", "ECDF Monte Carlo"
@@ -90,10 +90,9 @@ COVERAGE_STRICT = attrs.evolve(COVERAGE, alpha=STRICTER)
 def _sets_of_one_split(study: Study, methods: tuple[str, ...]) -> tuple[Bools, Bools]:
     """Return the test examples of the first split, and their sets, (method, example, label)."""
     rows, sets = study.rows(0), []
-    for place, name in enumerate(methods):
+    for name in methods:
         predictor = study.calibrated(rows, METHODS[name], seed=study.seed)
         sets.append(predictor.predict_array(study.data.predictions.values[rows], study.alpha))
-        study.tick(place + 1, len(methods))
     return rows, np.stack(sets)
 
 
@@ -120,19 +119,21 @@ def by_example(study: Study) -> xr.Dataset:
 def draw_by_example(numbers: xr.Dataset) -> Drawing:
     drawn = figure.new_page(9, 6.4)
     above, below = drawn.subplots(2, 1, sharex=True)
-    aggregated = numbers["aggregated"]
+    aggregated, dotted = numbers["aggregated"], Look(colour=INK, line=":")
     places = np.arange(1, numbers.sizes[names.EXAMPLE] + 1)
     curves = [
         (above, numbers["majority-vote"], style.VOTED, "majority vote"),
         (above, numbers["tied"], style.TRUE, "majority vote, credit 1/L for L tied"),
         (above, aggregated[0], style.AGGREGATED, "plausibilities (aggregated)"),
+        (above, numbers["largest_plausibility"], dotted, "largest plausibility"),
     ]
-    for covered, look in zip(aggregated, figure.METHOD_LOOKS, strict=False):
+    looks = (style.VOTED, style.AGGREGATED, style.MASS, style.TRUE)
+    for covered, look in zip(aggregated, looks, strict=True):
         curves.append((below, covered, look, str(covered[METHOD].values)))
     for panel, array, look, name in curves:
-        ascending(panel, array.values, look, f"{name}, mean {array.values.mean():.3f}", places)
-    largest, dotted = numbers["largest_plausibility"].values, Look(colour=INK, line=":")
-    ascending(above, largest, dotted, "largest plausibility", places, steps="default")
+        label = f"{name}, mean {array.values.mean():.3f}"
+        steps = {"marker": "", "drawstyle": "steps-mid"}
+        style.curve(panel, places, np.sort(array.values), look, label, **steps)
     titles = {above: "calibrated on votes", below: "aggregated coverage by calibration"}
     for panel, title in titles.items():
         framed(panel, "", "realised coverage (share)", title, key="lower right")
@@ -182,12 +183,10 @@ def ambiguous(study: Study) -> xr.Dataset:
     few = np.lexsort((most, covered[0] - covered[1], most > AMBIGUOUS))[:SHOWN]
     shown = ("shown", names.LABEL)
     # Of very many labels a few are drawn, which were named or are in a set.
-    used = (
-        (plausibilities[few] > 0)
-        | sets[:, few].any(axis=0)
-        | (plausibilities.shape[1] <= MOST_LABELS)
-    )
+    used = (plausibilities[few] > 0) | sets[:, few].any(axis=0)
+    used |= plausibilities.shape[1] <= MOST_LABELS
     order = np.argsort(np.argsort(-(plausibilities[few] + used), axis=1, kind="stable"), axis=1)
+    examples = predictions[names.EXAMPLE].values
     return xr.Dataset(
         {
             "aggregated": ((METHOD, names.EXAMPLE), covered),
@@ -199,8 +198,8 @@ def ambiguous(study: Study) -> xr.Dataset:
         },
         coords={
             METHOD: text_array(COMPARED),
-            names.EXAMPLE: predictions[names.EXAMPLE].values,
-            "shown": predictions[names.EXAMPLE].values[few],
+            names.EXAMPLE: examples,
+            "shown": examples[few],
             names.LABEL: predictions[names.LABEL].values,
         },
         attrs=study.facts(splits=1),
@@ -208,15 +207,10 @@ def ambiguous(study: Study) -> xr.Dataset:
 
 
 def draw_ambiguous(numbers: xr.Dataset) -> Drawing:
-    count = numbers.sizes["shown"]
-    drawn = figure.new_page(11, 3.2 * ((count + 1) // 2) + 0.6)
-    panels = np.atleast_1d(drawn.subplots((count + 1) // 2, min(2, count))).ravel()
-    for place, panel in enumerate(panels):
-        if place >= count:
-            panel.set_visible(False)
-            continue
-        example = numbers.isel({"shown": place})
-        example = example.isel({names.LABEL: example["drawn"].values})
+    drawn = figure.new_page(11, 7)
+    panels = drawn.subplots(2, SHOWN // 2)
+    for panel, whole in zip(panels.flat, each(numbers, "shown"), strict=False):
+        example = whole.isel({names.LABEL: whole["drawn"].values})
         plausibilities, inside = example["plausibility"].values, example["in_set"].values
         before, after = (float(plausibilities[there].sum()) for there in inside)
         marks = [
@@ -227,7 +221,7 @@ def draw_ambiguous(numbers: xr.Dataset) -> Drawing:
         title = f"{name}: majority vote {before:.2f}, Monte Carlo {after:.2f}"
         labels, model = name_texts(example[names.LABEL].values), example["prediction"].values
         examples.draw_bars(panel, labels, plausibilities, model, marks, width=_WIDTH, title=title)
-    figure.key_above(drawn, panels[0], 4)
+    figure.key_above(drawn, panels[0, 0], 4)
     return figure.finish(drawn, "Ambiguous examples, and what two sets hold of them", numbers)
 
 
@@ -317,7 +311,7 @@ def uniformity(study: Study) -> xr.Dataset:
     """Return shares of p-values by bin, (method, of, bin), and distances, (method, of)."""
     data, rows = study.data, study.rows(0)
     parts = []
-    for place, name in enumerate(COMPARED):
+    for name in COMPARED:
         result = p_value_uniformity(
             study.calibrated(rows, METHODS[name], seed=study.seed),
             data.predictions[rows],
@@ -336,7 +330,6 @@ def uniformity(study: Study) -> xr.Dataset:
                 coords={OF: result[OF].values, BIN: (np.arange(BINS) + 0.5) / BINS},
             )
         )
-        study.tick(place + 1, len(COMPARED))
     numbers = xr.concat(parts, dim=METHOD, join="exact")
     numbers = numbers.assign_coords({METHOD: text_array(COMPARED)})
     facts = study.facts(splits=1)
@@ -348,18 +341,16 @@ def draw_uniformity(numbers: xr.Dataset) -> Drawing:
     kinds = [str(name) for name in numbers[OF].values]
     drawn = figure.new_page(9, 2.2 * len(kinds) + 0.8)
     panels = drawn.subplots(len(kinds), len(COMPARED), sharex=True, sharey=True)
-    for column, method in enumerate(COMPARED):
-        for row, kind in enumerate(kinds):
-            panel, part = panels[row, column], numbers.sel({METHOD: method, OF: kind})
-            heights, off = part["share"].values * BINS, float(part["distance_from_uniform"])
-            label = f"p-values of {kind} labels, distance {off:.3f}"
-            look = sets.OF_LABELS[kind]
-            style.bars(panel, numbers[BIN].values, heights, 0.95 / BINS, look, label)
-            style.dashed(panel, 1, "uniform", axis="y")
-            x, y = "p-value" if row == len(kinds) - 1 else "", "" if column else "density"
-            framed(panel, x, y, "" if row else f"calibrated: {method}", key="")
+    for panel, (kind, method) in zip(panels.flat, product(kinds, COMPARED), strict=True):
+        part = numbers.sel({METHOD: method, OF: kind})
+        heights, off = part["share"].values * BINS, float(part["distance_from_uniform"])
+        label = f"p-values of {kind} labels, distance {off:.3f}"
+        style.bars(panel, numbers[BIN].values, heights, 0.95 / BINS, sets.OF_LABELS[kind], label)
+        style.dashed(panel, 1, "uniform", axis="y")
+        framed(panel, "p-value", "density", f"calibrated: {method}", key="")
+        panel.label_outer()
     style.headroom(panels[0, 0], 0.35)
-    for panel in panels.ravel():
+    for panel in panels.flat:
         style.legend(panel, place="upper left", columns=2)
     return figure.finish(drawn, "p-values are uniform for what was calibrated on", numbers)
 

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 import attrs
 import numpy as np
@@ -15,11 +16,11 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from plausibly.conformal.aggregate import aggregate
-from plausibly.data import align, names, validate
-from plausibly.data.names import name_texts, several
+from plausibly.data import names, validate
+from plausibly.data.names import several
 from plausibly.demo import subjects
 from plausibly.errors import InputError, counted, listed
-from plausibly.evaluation.inputs import as_plausibilities, example_values
+from plausibly.evaluation import inputs
 from plausibly.extras import require
 from plausibly.io import read_annotations
 from plausibly.kernels.random import Keys, hash_names
@@ -29,7 +30,7 @@ SOURCE = "plausibly reproduce"
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Data(subjects.Judged):
+class Data(subjects.Subject):
     """Predictions and plausibilities of the same examples, in the same order."""
 
     name: str
@@ -38,12 +39,9 @@ class Data(subjects.Judged):
     @property
     def certain(self) -> xr.DataArray:
         """Plausibilities of 1 for the true label, (example, label), for data that have one."""
-        if self.true_label is None:
-            raise ValueError(f"no label of the {self.name} is known")
-        hit: NDArray[np.bool_] = (
-            self.true_label.values[:, None] == self.predictions[names.LABEL].values
-        )
-        certain = self.predictions.copy(data=hit.astype(np.float64)).rename("plausibilities")
+        true = cast("xr.DataArray", self.true_label).values[:, None]
+        hit = np.equal(true, self.predictions[names.LABEL].values).astype(np.float64)
+        certain = self.predictions.copy(data=hit).rename("plausibilities")
         return certain.drop_attrs(deep=False)  # the scale marks predictions
 
 
@@ -52,13 +50,8 @@ _HIDDEN = 32
 _SPREAD = 0.2
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class Toy(Data):
-    points: xr.DataArray
-
-
 @cache
-def toy_data(points: int, seed: int) -> Toy:
+def toy_data(points: int, seed: int) -> Data:
     """Return the toy with the predictions of a perceptron fitted to `TRAINING` further points."""
     neural = require("sklearn.neural_network", extra="demo", source=SOURCE)
     hashes = hash_names(f"t{i}" for i in range(1, TRAINING + 1))
@@ -68,16 +61,15 @@ def toy_data(points: int, seed: int) -> Toy:
     )
     with one_thread():
         network.fit((where - 0.5) / _SPREAD, labels)
-    drawn = subjects.make_toy(points, seed=seed)
-    predicted = network.predict_proba((drawn.points.values - 0.5) / _SPREAD)
-    return Toy(
+    toy = subjects.make_toy(points, seed=seed)
+    predicted = network.predict_proba((toy.points.values - 0.5) / _SPREAD)
+    return Data(
         name="toy",
         about=f"toy: {counted(points)} points of three Gaussians with their true posterior, a "
         f"perceptron fitted to {counted(TRAINING)} others",
-        predictions=drawn.predictions.copy(data=np.asarray(predicted, dtype=np.float64)),
-        plausibilities=drawn.plausibilities,
-        true_label=drawn.true_label,
-        points=drawn.points,
+        predictions=toy.predictions.copy(data=np.asarray(predicted, dtype=np.float64)),
+        plausibilities=toy.plausibilities,
+        true_label=toy.true_label,
     )
 
 
@@ -104,23 +96,18 @@ def one_thread() -> contextlib.AbstractContextManager[object]:
 def own_data(
     predictions: xr.DataArray,
     plausibilities: xr.DataArray | xr.Dataset,
-    *,
-    cluster: str | None = None,
-    name: str = "yours",
+    cluster: str | None,
+    name: str,
 ) -> Data:
     model = validate.check_predictions(predictions)
-    labels = name_texts(model[names.LABEL].values)
-    matched = align.match_labels(
-        as_plausibilities(plausibilities), labels, source="plausibilities", other="predictions"
-    )
-    model, matched = align.match_examples(model, matched)
+    model, matched = inputs.matched(model, inputs.as_plausibilities(plausibilities))
     if cluster is not None:
-        groups = example_values(cluster, (model, matched))
+        groups = inputs.example_values(cluster, (model, matched))
         model = model.assign_coords({cluster: (names.EXAMPLE, groups)})
-    examples, of_labels = several(len(model), "example"), several(len(labels), "label")
+    examples, labels = model.shape
     return Data(
         name=name,
-        about=f"{name}: {examples}, {of_labels}",
+        about=f"{name}: {several(examples, 'example')}, {several(labels, 'label')}",
         predictions=model,
         plausibilities=matched,
         cluster=cluster,
@@ -138,17 +125,13 @@ _SHARP, _NOISE, _COMMON = 1.0, 2.0, 0.2
 
 
 def read(folder: Path, *, simulate: bool = False, seed: int = 1) -> Data:
-    public = f"{ANNOTATIONS}, {CONDITIONS} and {PREDICTIONS[0]}, which are public"
-    hint = "name the folder that holds them: derm=... (--derm FOLDER)"
-    annotations = _first(folder, [ANNOTATIONS], public, hint)
-    conditions = _first(folder, [CONDITIONS], public, hint)
+    annotations = _first(folder, [ANNOTATIONS])
+    conditions = _first(folder, [CONDITIONS])
     plausibilities = aggregate(read_annotations(annotations, "selectors", conditions))
     if simulate:
         values, source = _simulated(plausibilities, seed), "SIMULATED predictions"
     else:
-        model = "model probabilities, a row per case and a column per condition"
-        fetch = "fetch it from where the annotations are, or make it up: simulate=True (--simulate)"
-        path = _first(folder, PREDICTIONS, model, fetch)
+        path = _first(folder, PREDICTIONS)
         values, source = _numbers(path, plausibilities.shape), path.name
     return Data(
         name="derm",
@@ -163,48 +146,41 @@ def read(folder: Path, *, simulate: bool = False, seed: int = 1) -> Data:
     )
 
 
-def _first(folder: Path, wanted: Sequence[str], expected: str, hint: str) -> Path:
+def _first(folder: Path, wanted: Sequence[str]) -> Path:
     for name in wanted:
         if (folder / name).is_file():
             return folder / name
     raise InputError(
         "derm-file-missing",
         f"{folder} has no {wanted[0]}",
-        expected=expected,
+        expected=f"{ANNOTATIONS}, {CONDITIONS} and {PREDICTIONS[0]}, which are public",
         found=listed(sorted(path.name for path in folder.glob("*"))) or "no such folder, or empty",
-        hint=hint,
+        hint="--derm FOLDER, with these files; --simulate where only the predictions are missing",
         source=str(folder),
     )
 
 
 def _numbers(path: Path, shape: tuple[int, ...]) -> Floats:
     """Return the probabilities of a file, rows divided by their sums, which text has rounded."""
-
-    def unfit(found: str, **details: object) -> InputError:
-        return InputError(
-            "derm-numbers",
-            f"{path.name} is no table of probabilities",
-            expected=f"{counted(shape[0])} rows (cases) of {shape[1]} numbers (conditions)",
-            found=found,
-            hint="copy it again; annotations, conditions and predictions are of one release",
-            source=path.name,
-            details=details,
-        )
-
+    problem = "other numbers of rows and columns"
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # an empty file has the wrong shape, too
-            values: NDArray[np.float64] = np.loadtxt(path, dtype=np.float64, ndmin=2)
+            values: Floats = np.loadtxt(path, dtype=np.float64, ndmin=2)
+        if values.shape == shape:
+            sums, problem = values.sum(axis=1), "a row that is no distribution"
+            if values.min() >= 0 and np.abs(sums - 1).max() <= _ROUNDED:
+                return np.asarray(values / sums[:, None])
     except ValueError as reason:
-        raise unfit(f'"{" ".join(str(reason).split())[:60]}"') from reason
-    if values.shape != shape:
-        raise unfit(f"{counted(values.shape[0])} rows of {values.shape[1]}")
-    sums = values.sum(axis=1)
-    wrong = ~((values >= 0).all(axis=1) & (np.abs(sums - 1) <= _ROUNDED))
-    if wrong.any():
-        rows = [str(row + 1) for row in np.flatnonzero(wrong)]
-        raise unfit(f"no distribution in rows {listed(rows)}", rows=rows)
-    return np.asarray(values / sums[:, None])
+        problem = str(reason)
+    raise InputError(
+        "derm-numbers",
+        f"{path.name} is no table of probabilities",
+        expected=f"{counted(shape[0])} rows (cases) of {shape[1]} numbers (conditions)",
+        found=problem,
+        hint="copy it again; annotations, conditions and predictions are of one release",
+        source=path.name,
+    )
 
 
 def _simulated(plausibilities: xr.DataArray, seed: int) -> Floats:

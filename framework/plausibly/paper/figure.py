@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -29,7 +28,7 @@ from plausibly.extras import require
 from plausibly.kernels import coverage
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.types import Bools, Floats
-from plausibly.palette import BLUE, GREEN, INK, PURPLE, VERMILION
+from plausibly.palette import INK, VERMILION
 from plausibly.paper.data import SOURCE, Data
 from plausibly.plots import style
 from plausibly.plots.style import Axes, Look
@@ -103,14 +102,6 @@ def write_numbers(numbers: xr.Dataset, path: Path) -> None:
 
 SIMULATED_PREDICTIONS = "SIMULATED PREDICTIONS: no model made these numbers"
 
-METHOD_LOOKS: tuple[Look, ...] = (
-    Look(colour=VERMILION, line="--"),
-    Look(colour=BLUE),
-    Look(colour=PURPLE, line=":"),
-    Look(colour=GREEN, line="-."),
-)
-"""Looks of curves by calibration, on majority votes first."""
-
 
 def new_page(width: float, height: float) -> Drawing:
     figures = require("matplotlib.figure", extra="demo", source=SOURCE)
@@ -140,18 +131,16 @@ def framed(
 
 
 def key_above(page: Drawing, panel: Axes, columns: int) -> None:
-    """Put the legend of one panel above the page, each label once."""
-    once = dict(zip(*reversed(panel.get_legend_handles_labels()), strict=True))
-    where = {"loc": "outside upper right", "ncols": columns}
-    page.legend(once.values(), once.keys(), fontsize=style.SMALL, frameon=False, **where)
+    """Put the legend of one panel above the page."""
+    where = {"loc": "outside upper right", "ncols": columns, "frameon": False}
+    page.legend(*panel.get_legend_handles_labels(), fontsize=style.SMALL, **where)
 
 
 def finish(page: Drawing, title: str, numbers: xr.Dataset) -> Drawing:
     known = numbers.attrs
-    parts = [str(known["about"])] if "about" in known else []
+    parts = [str(known["about"])]
     if "splits" in known:
-        count = int(known["splits"])
-        parts.append("one random split" if count == 1 else several(count, "random split"))
+        parts.append(several(int(known["splits"]), "random split"))
     parts += [f"{key} {known[key]}" for key in ("alpha", "seed") if key in known]
     left, colour = {"x": 0.01, "ha": "left"}, INK
     if known.get("simulated"):
@@ -191,8 +180,10 @@ def draw_columns(
     page = new_page(max(_WIDTH * len(columns), _LEAST), _HEIGHT)
     panels = page.subplots(2, len(columns), sharex="row", sharey="row", squeeze=False)
     limits = [
-        style.edges([column[name].values for column in columns.values() for name, _, _ in measures])
-        for measures in (covered, sizes)
+        np.histogram_bin_edges(
+            [column[name] for column in columns.values() for name in measures], 40
+        )
+        for measures in ([name for name, _, _ in covered], [name for name, _, _ in sizes])
     ]
     for place, (name, column) in enumerate(columns.items()):
         y = "" if place else "splits"
@@ -219,19 +210,11 @@ def monte_carlo(draws: int = DRAWS, **others: str) -> MethodTable:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Study:
-    source: Callable[[], Data]
+    data: Data
     alpha: AlphaLike
     splits: int = 100
     seed: int = 1
-    progress: Tick | None = None
-
-    @property
-    def data(self) -> Data:
-        return self.source()
-
-    def tick(self, done: int, total: int) -> None:
-        if self.progress is not None:
-            self.progress(done, total)
+    tick: Tick = lambda done, total: None
 
     def rows(self, number: int, *, test: float = TEST) -> Bools:
         """Return which examples are test examples in a split, (example,)."""
@@ -286,7 +269,7 @@ class Study:
             cluster=self.data.cluster,
             seed=self.seed,
             true_label=self.data.true_label,
-            progress=self.progress,
+            progress=self.tick,
         ).data.isel({names.ALPHA: 0}, drop=True)
         level = study["guaranteed_level"].variable
         kept = study[[name for name in MEASURES if name in study]].drop_attrs(deep=False)
@@ -321,13 +304,10 @@ class Figure:
         self,
         data: Data | None = None,
         alpha: AlphaLike | None = None,
-        *,
-        splits: int = 100,
-        seed: int = 1,
-        progress: Tick | None = None,
+        **options: Any,  # Any: each has its own type
     ) -> xr.Dataset:
-        source = partial(self.data, seed) if data is None else lambda: data
-        alpha = self.alpha if alpha is None else alpha
-        study = Study(source=source, alpha=alpha, splits=splits, seed=seed, progress=progress)
+        """Return the numbers of data, by default its own; `options` are those of a `Study`."""
+        known = self.data(options.get("seed", 1)) if data is None else data
+        study = Study(data=known, alpha=self.alpha if alpha is None else alpha, **options)
         numbers = self.numbers(study)
         return numbers if numbers.attrs else numbers.assign_attrs(study.facts())

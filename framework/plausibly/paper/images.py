@@ -5,14 +5,11 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, TypeAlias
 
-import attrs
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 from scipy.ndimage import map_coordinates
 
-from plausibly import registry
-from plausibly.conformal.aggregate import aggregate
 from plausibly.conformal.calibrate import calibrate
 from plausibly.data import names
 from plausibly.data.names import text_array
@@ -23,7 +20,6 @@ from plausibly.extras import require
 from plausibly.kernels import coverage
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Ints
-from plausibly.palette import INK
 from plausibly.paper import figure
 from plausibly.paper.data import SOURCE, Data, one_thread
 from plausibly.paper.figure import (
@@ -39,8 +35,6 @@ from plausibly.paper.figure import (
     monte_carlo,
 )
 from plausibly.plots import style
-from plausibly.plots.style import SMALL, histogram
-from plausibly.protocols import ANNOTATION
 
 ALPHA = "0.1"
 Images = NDArray[np.float64]
@@ -102,30 +96,19 @@ IMAGES = 2000
 SINGLE = 0.25
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class Overlaid(Data):
-    holds: Bools
-
-
 @cache
-def overlaid(seed: int) -> Overlaid:
+def overlaid(seed: int) -> Data:
     train, study = load()
     seen, known = _compose(train, TRAINING, Keys(seed, "reproduce/overlaid/train"))
     images, holds = _compose(study, IMAGES, Keys(seed, "reproduce/overlaid/study"))
     values = [_fitted(seen, target).predict_proba(_flat(images))[:, 1] for target in known.T]
     examples = text_array([f"image{number}" for number in range(1, IMAGES + 1)])
-    records = (
-        (example, None, [LABELS[digit] for digit in np.flatnonzero(row)])
-        for example, row in zip(examples.tolist(), holds, strict=True)
-    )
-    plausibilities = aggregate(registry.resolve(ANNOTATION, "label-set").build(records, LABELS))
-    return Overlaid(
+    return Data(
         name="digits",
         about=f"{counted(IMAGES)} images of one or two overlaid digits, ten logistic regressions "
         f"fitted to {counted(TRAINING)} others",
         predictions=_cells(np.stack(values, axis=1), examples, scale="independent"),
-        plausibilities=plausibilities.sel({names.EXAMPLE: examples}),
-        holds=holds,
+        plausibilities=_cells(holds / holds.sum(axis=1, keepdims=True), examples),
     )
 
 
@@ -140,21 +123,21 @@ def _compose(source: Digits, count: int, keys: Keys) -> tuple[Images, Bools]:
 
 
 def label_sets(study: Study) -> xr.Dataset:
-    data, method = overlaid(study.seed), monte_carlo()
+    data, method = study.data, monte_carlo()
     over = study.compared({"": method}).isel({METHOD: 0}, drop=True)
     rows = study.rows(0)
     test = data.predictions[rows]
     predictor = study.calibrated(rows, method, seed=study.seed)
     sets = predictor.predict_array(test.values, study.alpha)
-    covered = coverage.aggregated(sets, data.plausibilities.values[rows])
+    shares = data.plausibilities.values[rows]
     base = coverage.aggregated(data.predictions.values >= 0.5, data.plausibilities.values)
     return xr.Dataset(
         {
             "aggregated_coverage": over["aggregated_coverage"].variable,
             "set_size": over["set_size"].variable,
             "coverage_at_one_half": ((), float(base.mean())),
-            "realised": (names.EXAMPLE, covered),
-            "labels": (names.EXAMPLE, data.holds[rows].sum(axis=1)),
+            "realised": (names.EXAMPLE, coverage.aggregated(sets, shares)),
+            "labels": (names.EXAMPLE, (shares > 0).sum(axis=1)),
             "size": (names.EXAMPLE, coverage.sizes(sets)),
         },
         coords={SPLIT: over[SPLIT], names.EXAMPLE: test[names.EXAMPLE].values},
@@ -165,25 +148,20 @@ def draw_label_sets(numbers: xr.Dataset) -> Drawing:
     drawn = figure.new_page(11, 3.6)
     first, second, third = drawn.subplots(1, 3)
     values, level = numbers["aggregated_coverage"].values, figure.wanted(numbers)
-    edges = style.edges([values, np.array([level])], bins=25)
     label = f"aggregated, mean {values.mean():.3f}"
-    histogram(first, values, edges, style.AGGREGATED, label)
+    bins = np.histogram_bin_edges([*values, level], 25)
+    style.histogram(first, values, bins, style.AGGREGATED, label)
     framed(first, "aggregated coverage (share)", "splits", "over splits", level=level, room=0.3)
-    levels = np.array([0.0, 0.5, 1.0])
-    for offset, count, look in ((-0.06, 1, style.OTHERS[3]), (0.06, 2, style.AGGREGATED)):
-        there = numbers["realised"].values[numbers["labels"].values == count, None]
-        heights = (np.abs(there - levels) < 0.25).sum(axis=0)
+    realised, sizes = numbers["realised"].values, numbers["size"].values
+    for count, look in ((1, style.OTHERS[3]), (2, style.AGGREGATED)):
+        of_some = realised[numbers["labels"].values == count]
         label = "one digit" if count == 1 else "two digits"
-        bars = style.bars(second, levels + offset, heights, 0.11, look, label)
-        second.bar_label(bars, fontsize=SMALL)
-    second.set_xticks(levels)
+        style.histogram(second, of_some, np.linspace(-0.25, 1.25, 4), look, label)
     framed(second, "realised coverage of an image (share)", "test images", "one split")
-    sizes = numbers["size"].values
-    bins = np.bincount(sizes, minlength=11)
-    third.bar(np.arange(bins.size), bins, color=style.SIZE.colour, edgecolor=INK, linewidth=0.5)
+    heights = np.bincount(sizes, minlength=11)
+    style.bars(third, np.arange(11.0), heights, 0.8, style.SIZE, "sets")
     title = f"one split: mean set size {sizes.mean():.2f}"
     framed(third, "labels in a set", "test images", title, key="")
-    third.set_xticks(range(0, 11, 2))
     return figure.finish(drawn, "Label sets: 90% of the mass, not of every image", numbers)
 
 
@@ -219,18 +197,12 @@ _COVERED, _SIZES = (
 )
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class Augmented(Data):
-    every: xr.DataArray
-    accuracy: tuple[float, float]
-
-
 @cache
-def augmented(seed: int) -> Augmented:
+def every_view(seed: int) -> tuple[xr.DataArray, NDArray[np.bool_]]:
+    """Return predictions of originals and augmentations, and which labels are the digits."""
     train, (originals, digits) = load()
     model = _fitted(*train)
-    count = len(originals)
-    examples = text_array([f"digit{number}" for number in range(1, count + 1)])
+    examples = text_array([f"digit{number}" for number in range(1, len(digits) + 1)])
     hashes, keys = hash_names(examples), Keys(seed, "reproduce/augmentation")
     uniform = (keys.child(str(j)).uniform(hashes, UNIFORMS) for j in range(AUGMENTATIONS))
     images = [originals, *(perturbed(originals, each) for each in uniform)]
@@ -238,30 +210,37 @@ def augmented(seed: int) -> Augmented:
         _cells(model.predict_proba(_flat(each)), examples, scale="probability") for each in images
     ]
     numbered = xr.Variable(names.AUGMENTATION, text_array([str(j) for j in range(len(images))]))
-    every = xr.concat(arrays, numbered)
-    hit = every.values.argmax(axis=2) == digits
-    accuracy = float(hit[0].mean()), float(hit[1:].mean())
-    return Augmented(
+    return xr.concat(arrays, numbered), np.eye(len(LABELS), dtype=np.bool_)[digits]
+
+
+def _accuracy(seed: int) -> tuple[float, float]:
+    views, known = every_view(seed)
+    hit = views.values.argmax(axis=2) == known.argmax(axis=1)
+    return float(hit[0].mean()), float(hit[1:].mean())
+
+
+@cache
+def augmented(seed: int) -> Data:
+    views, known = every_view(seed)
+    original, others = _accuracy(seed)
+    return Data(
         name="digits",
-        about=f"{counted(count)} digits, {AUGMENTATIONS} augmentations each, a logistic "
-        f"regression right on {decimal(accuracy[0], 2)} of originals and "
-        f"{decimal(accuracy[1], 2)} of augmentations",
-        predictions=arrays[0],
-        plausibilities=_cells(np.eye(len(LABELS))[digits], examples),
-        every=every,
-        accuracy=accuracy,
+        about=f"{counted(len(known))} digits, {AUGMENTATIONS} augmentations each, a logistic "
+        f"regression right on {decimal(original, 2)} of originals and "
+        f"{decimal(others, 2)} of augmentations",
+        predictions=views[0].reset_coords(drop=True),
+        plausibilities=_cells(known.astype(np.float64), views[names.EXAMPLE].values),
     )
 
 
 def augmentation(study: Study) -> xr.Dataset:
-    data = augmented(study.seed)
-    known = data.plausibilities.values > 0
+    views, known = every_view(study.seed)
     measures = [name for name, _, _ in (*_COVERED, *_SIZES)]
 
     def measure(_: int, rows: Bools) -> Images:
-        test, results = data.every.values[:, rows], []
+        test, results = views.values[:, rows], []
         for count in COUNTS:
-            few, plausibilities = data.every[:count, ~rows], data.plausibilities[~rows]
+            few, plausibilities = views[:count, ~rows], study.data.plausibilities[~rows]
             predictor = calibrate(few, plausibilities, calibrator=POOLED)
             flat = test.reshape(-1, test.shape[-1])
             sets = predictor.predict_array(flat, study.alpha).reshape(test.shape)
@@ -271,7 +250,7 @@ def augmentation(study: Study) -> xr.Dataset:
         return np.transpose(results)
 
     arrays = zip(measures, study.over_splits(measure), strict=True)
-    original, others = data.accuracy
+    original, others = _accuracy(study.seed)
     return xr.Dataset(
         {
             **{name: ((COUNT, SPLIT), values) for name, values in arrays},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -15,6 +14,7 @@ import xarray as xr
 from plausibly.atomic import make_folder, replacing
 from plausibly.calibration.alphas import AlphaLike, read_alpha
 from plausibly.errors import InputError, listed
+from plausibly.evaluation.inputs import meant
 from plausibly.evaluation.splits import check_count
 from plausibly.paper.data import own_data, read
 from plausibly.paper.figure import Claim, Drawing, Form, new_page, write_numbers
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Entry:
-    """A figure by name, with module and name of its `Figure`."""
+    """A figure by name, with module and name of its `Figure`; ``own`` data can make some."""
 
     name: str
     paper: str
@@ -35,7 +35,6 @@ class Entry:
 
     @property
     def own(self) -> bool:
-        """Whether a user's data can make it."""
         return self.name in _OWN
 
     @property
@@ -163,14 +162,14 @@ def reproduce(
     """
     data = skin = None
     if predictions is not None and plausibilities is not None:
-        data = own_data(predictions, plausibilities, cluster=cluster, name=name)
-    elif not (predictions is None and plausibilities is None and cluster is None):
+        data = own_data(predictions, plausibilities, cluster, name)
+    elif any(each is not None for each in (predictions, plausibilities, cluster)):
         missing = "predictions" if predictions is None else "plausibilities"
         raise InputError(
             "figure-data",
             f"your data have no {missing}",
             expected="predictions and plausibilities of the same examples",
-            found="neither" if predictions is plausibilities else "one of the two",
+            found=f"no {missing}",
             hint=f"{missing}=...",
             source=missing,
         )
@@ -184,8 +183,8 @@ def reproduce(
     made = []
     for entry in entries:
         figure, chosen = entry.load(), skin if entry.derm else data
-        tick = None if progress is None else partial(progress, entry.name)
-        numbers = figure.measure(chosen, alpha, splits=splits, seed=seed, progress=tick)
+        ticking = {} if progress is None else {"tick": partial(progress, entry.name)}
+        numbers = figure.measure(chosen, alpha, splits=splits, seed=seed, **ticking)
         reproduced = Reproduced(entry=entry, numbers=numbers, claim=figure.claim(numbers))
         if out is not None:
             reproduced = attrs.evolve(reproduced, written=_write(reproduced, Path(out), form))
@@ -208,11 +207,9 @@ def check_asked(
     entries: list[Entry] = []
     for name in [figures] if isinstance(figures, str) else figures:
         if name != "all" and name not in known:
-            hint = "plausibly reproduce --list"
+            hint = meant(name, known) or "plausibly reproduce --list"
             if name.startswith("derm-"):
                 hint = f"plausibly reproduce {name} --derm FOLDER"
-            elif close := get_close_matches(name, known, n=1):
-                hint = f'did you mean "{close[0]}"?'
             raise InputError(
                 "figure-unknown",
                 f'no figure "{name}" can be made of {"your" if own else "these"} data',

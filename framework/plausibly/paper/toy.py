@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import partial
-from itertools import count
 
 import attrs
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from plausibly.calibration.alphas import read_alpha
 from plausibly.data import names
 from plausibly.data.names import text_array
-from plausibly.demo.subjects import AXIS
+from plausibly.demo.subjects import AXIS, make_toy
 from plausibly.evaluation.design import MethodTable
 from plausibly.evaluation.result import decimal, each
 from plausibly.kernels.random import Keys, hash_names
@@ -39,7 +38,7 @@ from plausibly.paper.figure import (
     monte_carlo,
 )
 from plausibly.plots import style
-from plausibly.plots.style import SMALL, Axes, histogram
+from plausibly.plots.style import SMALL, histogram
 
 ALPHA = "0.05"
 POINTS = 5000
@@ -55,7 +54,7 @@ _RANGE = (0.05, 1.0)
 
 def both_ways(study: Study) -> xr.Dataset:
     """Return what is shown, and over splits how often sets by score and by p-value differ."""
-    data = toy_data(POINTS, study.seed)
+    data, points = study.data, make_toy(POINTS, seed=study.seed).points
     certain, cells = data.certain, (SHOWN, names.LABEL)
     calibrated = partial(
         study.calibrated,
@@ -78,7 +77,7 @@ def both_ways(study: Study) -> xr.Dataset:
     posterior = data.plausibilities.isel(few)
     return xr.Dataset(
         {
-            "point": ((names.EXAMPLE, AXIS), data.points.isel(few).values),
+            "point": ((names.EXAMPLE, AXIS), points.isel(few).values),
             "posterior": ((names.EXAMPLE, names.LABEL), posterior.values),
             "true_label": (names.EXAMPLE, certain.isel(few).values.argmax(axis=1)),
             "majority_vote": (names.EXAMPLE, posterior.values.argmax(axis=1)),
@@ -86,14 +85,14 @@ def both_ways(study: Study) -> xr.Dataset:
             "p_value": (cells, predictor.p_values(pair).values),
             "in_set": (cells, predictor.predict_array(pair.values, study.alpha)),
             "threshold": ((), float(predictor.threshold(study.alpha))),
-            "shown_point": ((SHOWN, AXIS), data.points.sel({names.EXAMPLE: pair.example}).values),
+            "shown_point": ((SHOWN, AXIS), points.sel({names.EXAMPLE: pair.example}).values),
             "true_coverage": (SPLIT, covered),
             "cells_that_differ": (SPLIT, differ.astype(np.int64)),
         },
         coords={
             names.EXAMPLE: posterior[names.EXAMPLE].values,
             names.LABEL: data.predictions[names.LABEL].values,
-            AXIS: data.points[AXIS].values,
+            AXIS: points[AXIS].values,
             SHOWN: text_array(_WORDS),
             SPLIT: np.arange(study.splits),
         },
@@ -103,46 +102,38 @@ def both_ways(study: Study) -> xr.Dataset:
 def draw_both_ways(numbers: xr.Dataset) -> Drawing:
     drawn = figure.new_page(10, 6.6)
     above, below = drawn.subfigures(2, 1)
-    (posterior, true, voted), (scores, p_values) = above.subplots(1, 3), below.subplots(1, 2)
-    points = numbers["point"].values
-    mixed = numbers["posterior"].values @ _RGB
-    posterior.scatter(*points.T, s=10, c=np.clip(mixed, 0, 1), linewidths=0)
-    for panel, name in ((true, "true_label"), (voted, "majority_vote")):
+    points, shown = numbers["point"].values, numbers["shown_point"].values
+    labels = list(map(str, numbers[names.LABEL].values))
+    first, *others = above.subplots(1, 3)
+    mixed = np.clip(numbers["posterior"].values @ _RGB, 0, 1)
+    first.scatter(*points.T, s=10, c=mixed, linewidths=0)
+    for word, place in zip(_WORDS, shown, strict=True):
+        first.plot(*place, marker="o", color=INK, markersize=5)
+        first.annotate(f" {word}", place, fontweight="bold")
+    for panel, name in zip(others, ("true_label", "majority_vote"), strict=True):
         for code, (hue, mark) in enumerate(zip(_HUES, _MARKS, strict=True)):
             there = points[numbers[name].values == code]
-            label = str(numbers[names.LABEL].values[code])
-            panel.scatter(*there.T, s=11, c=hue, marker=mark, linewidths=0, label=label)
-    style.legend(true, place="upper right")
+            look = {"s": 11, "c": hue, "marker": mark, "linewidths": 0}
+            panel.scatter(*there.T, label=labels[code], **look)
     titles = ("true posterior (mixed colours)", "true labels", "majority votes")
-    for title, panel in zip(titles, (posterior, true, voted), strict=True):
+    for title, panel in zip(titles, (first, *others), strict=True):
         framed(panel, "first coordinate", "second coordinate", title, grid="", key="")
         panel.set(xlim=_RANGE, ylim=_RANGE, aspect="equal")
-    for word, place in zip(_WORDS, numbers["shown_point"].values, strict=True):
-        posterior.plot(*place, marker="o", color=INK, markersize=5)
-        beside = {"xytext": (6, 4), "textcoords": "offset points", "fontweight": "bold"}
-        posterior.annotate(word, place, **beside)
-    _bars(scores, numbers, "score", float(numbers["threshold"]), "threshold")
-    framed(scores, "label", "score E(x, k)", "set: score at least the threshold", key="")
-    _bars(p_values, numbers, "p_value", numbers.attrs[names.ALPHA], "alpha")
-    framed(p_values, "label", "p-value", "set: p-value above alpha", key="")
+    style.legend(others[0], place="upper right")
+    levels = {"score": float(numbers["threshold"]), "p_value": numbers.attrs[names.ALPHA]}
+    texts = {"score": ("score E(x, k)", "threshold"), "p_value": ("p-value", "alpha")}
+    for panel, (name, level) in zip(below.subplots(1, 2), levels.items(), strict=True):
+        for row, word in enumerate(_WORDS):
+            places, heights = np.arange(len(labels)) + (row - 0.5) * 0.38, numbers[name].values[row]
+            bars = style.bars(panel, places, heights, 0.35, style.OTHERS[row], word)
+            inside = np.where(numbers["in_set"].values[row], "in", "")
+            panel.bar_label(bars, inside, fontsize=SMALL)
+        y, line = texts[name]
+        style.dashed(panel, level, f"{line} {level:.3g}", axis="y")
+        panel.set_xticks(range(len(labels)), labels)
+        panel.set_ylim(0, 1.25)
+        framed(panel, "label", y, "in: the label is in the set", columns=3)
     return figure.finish(drawn, "One toy, its votes, and two ways to the same set", numbers)
-
-
-def _bars(panel: Axes, numbers: xr.Dataset, name: str, level: float, line: str) -> None:
-    values, inside = numbers[name].values, numbers["in_set"].values
-    width = 0.38
-    for row, word in enumerate(_WORDS):
-        places = np.arange(len(_HUES)) + (row - 0.5) * width
-        filled = np.where(inside[row], _HUES, "white")
-        panel.bar(places, values[row], width * 0.92, facecolor=filled, edgecolor=_HUES)
-        for place, above in zip(places, np.maximum(values[row], level), strict=True):
-            # Never on the dashed line.
-            panel.text(place, above + 0.015, word, ha="center", va="bottom", fontsize=SMALL)
-    style.dashed(panel, level, axis="y")
-    panel.set_xticks(range(len(_HUES)), [str(label) for label in numbers[names.LABEL].values])
-    panel.set_ylim(0, 1.25)
-    text = f"{line} {level:.3g} (dashed); filled: in the set"
-    panel.annotate(text, (0.02, 0.98), xycoords="axes fraction", va="top", fontsize=SMALL)
 
 
 def claim_both_ways(numbers: xr.Dataset, level: float) -> Claim:
@@ -226,20 +217,21 @@ _MIDDLE = (5, 95)
 
 
 def variability(study: Study) -> xr.Dataset:
-    splits, first = range(study.splits), study.rows(0)
-    total = (len(COUNTS) + len(FRACTIONS) * len(OVER_SPLITS)) * study.splits
-    steps = count(1)
+    first = study.rows(0)
 
     def covered(number: int, rows: Bools, method: MethodTable) -> float:
         predictor = study.calibrated(rows, method, seed=number)
-        study.tick(next(steps), total)
         return study.measured(predictor, rows)["aggregated_coverage"]
 
-    over_labels = [[covered(n, first, monte_carlo(draws)) for n in splits] for draws in COUNTS]
-    over_splits = [
-        [[covered(n, study.rows(n, test=1 - part), method) for n in splits] for part in FRACTIONS]
-        for method in OVER_SPLITS.values()
-    ]
+    def measure(number: int, _: Bools) -> list[float]:
+        by_part = [study.rows(number, test=1 - part) for part in FRACTIONS]
+        return [
+            *(covered(number, first, monte_carlo(draws)) for draws in COUNTS),
+            *(covered(number, rows, method) for method in OVER_SPLITS.values() for rows in by_part),
+        ]
+
+    over_labels, over_splits = np.split(study.over_splits(measure), [len(COUNTS)])
+    over_splits = over_splits.reshape(len(OVER_SPLITS), len(FRACTIONS), study.splits)
     return xr.Dataset(
         {
             "coverage_over_labels": ((names.DRAW, REPEAT), over_labels),
@@ -256,29 +248,25 @@ def variability(study: Study) -> xr.Dataset:
 
 
 def draw_variability(numbers: xr.Dataset) -> Drawing:
-    drawn = figure.new_page(11, 4)
-    first, second, third = drawn.subplots(1, 3)
-    level, covered = figure.wanted(numbers), "aggregated coverage (share)"
-    by_count = numbers["coverage_over_labels"]
-    one_draw = by_count.sel({names.DRAW: 1}).values
-    histogram(first, one_draw, style.edges([one_draw], bins=20), style.AGGREGATED, "aggregated")
-    title = "one split, one label per example"
-    framed(first, covered, "repetitions", title, level=level, room=0.3, columns=2)
-    for place, values in enumerate(by_count.values):
-        low, high = np.percentile(values, _MIDDLE)
-        second.plot([place] * 2, [low, high], color=INK, linewidth=2, solid_capstyle="round")
-        second.plot([place], [values.mean()], marker="o", color=BLUE, markersize=7)
-    second.set_xticks(range(len(COUNTS)), [str(count) for count in COUNTS])
-    style.dashed(second, level, axis="y")
+    drawn = figure.new_page(9, 4)
+    first, second = drawn.subplots(1, 2)
+    by_count = numbers["coverage_over_labels"].values
+    ends = np.percentile(by_count, _MIDDLE, axis=1)
+    look = {"fmt": "o", "color": BLUE, "ecolor": INK, "markersize": 7, "linewidth": 2}
+    mean, places = by_count.mean(axis=1), np.arange(len(COUNTS))
+    first.errorbar(places, mean, yerr=abs(ends - mean), **look)
+    first.set_xticks(places, [str(count) for count in COUNTS])
+    style.dashed(first, figure.wanted(numbers), axis="y")
+    x, y = "drawn labels per example (m)", "aggregated coverage (share)"
     title = "one split: mean and middle 90%"
-    framed(second, "drawn labels per example (m)", covered, title, room=0.3, key="upper right")
+    framed(first, x, y, title, room=0.3, key="upper right")
     spread = _spread(numbers)
     fractions = 100 * spread[FRACTION].values
-    for method, look, mark in zip(spread, style.OTHERS, "os^D", strict=False):
-        style.curve(third, fractions, method.values, look, str(method[METHOD].values), marker=mark)
-    third.set_ylim(0, None)
+    for method, curve in zip(spread, style.OTHERS, strict=False):
+        style.curve(second, fractions, method.values, curve, str(method[METHOD].values))
+    second.set_ylim(0, None)
     x, y = "calibration examples (% of all)", "standard deviation of coverage"
-    framed(third, x, y, "over splits", key="upper right", columns=2)
+    framed(second, x, y, "over splits", key="upper right", columns=2)
     return figure.finish(drawn, "More drawn labels per example, less spread", numbers)
 
 
@@ -359,13 +347,11 @@ def draw_averages(numbers: xr.Dataset) -> Drawing:
         style.curve(second, levels, numbers[f"{name}_level"].values, look, name, marker="")
     style.dashed(first, COUNT / 40, "uniform", axis="y")
     framed(first, "p-value", "tests", "distribution")
-    low, high = np.clip([levels - band, levels + band], 0, 1)
-    grey = {"color": GREY, "alpha": 0.35, "linewidth": 0}
-    second.fill_between(levels, low, high, label=f"band, delta {DELTA:g}", **grey)
+    grey = {"color": GREY, "alpha": 0.35, "linewidth": 0, "label": f"band, delta {DELTA:g}"}
+    second.fill_between(levels, levels - band, levels + band, **grey)
     x, y = "level wanted (alpha)", "share of p-values at most alpha"
-    framed(second, x, y, "level reached", grid="both", key="")
+    framed(second, x, y, "level reached", grid="both")
     second.set(xlim=(0, 1), ylim=(0, 1))
-    style.legend(second, place="upper left")
     return figure.finish(drawn, "Averaged p-values, and their empirical correction", numbers)
 
 
@@ -386,7 +372,7 @@ def claim_averages(numbers: xr.Dataset, level: float) -> Claim:
     )
 
 
-P_VALUES = Figure(partial(toy_data, 20_000), ALPHA, averages, draw_averages, claim_averages)
+P_VALUES = Figure(partial(toy_data, 200), ALPHA, averages, draw_averages, claim_averages)
 
 TRUE = "true labels"
 CORRECTED: dict[str, MethodTable] = {
@@ -447,56 +433,41 @@ COVERAGE = Figure(
 _LOW = 0.5  # a spread is low that is at most this part of that of one draw per example
 
 
-@attrs.frozen
-class Procedure:
-    method: MethodTable
-    paper: str = "-"
-    factor: tuple[int, int] | None = None
-    extra: bool = False
-
-    def level(self, alpha: Fraction) -> float:
-        """Return the paper's theoretical coverage, NaN for none."""
-        if self.factor is None:
-            return float("nan")
-        alphas, deltas = self.factor
-        return float((1 - alphas * alpha) * (1 - deltas * Fraction(1, 10_000)))
-
-
 ONE, MANY, ECDF = "Algorithm 1, m = 1", f"Algorithm 1, m = {DRAWS}", "Algorithm 2 (ecdf)"
-PROCEDURES: dict[str, Procedure] = {
-    "majority-vote": Procedure({"calibrator": "majority-vote"}),
-    ONE: Procedure(monte_carlo(1), "1 - alpha", (1, 0)),
-    MANY: Procedure(monte_carlo(), "1 - 2 alpha", (2, 0)),
-    ECDF: Procedure(monte_carlo(combiner="ecdf"), "(1 - alpha)(1 - delta)", (1, 1), extra=True),
-    "expected": Procedure({"calibrator": "expected"}),
-    "maximum": Procedure(monte_carlo(combiner="maximum")),
-    "held-out-rank": Procedure(monte_carlo(combiner="held-out-rank"), extra=True),
-    "pac": Procedure(
-        {**monte_carlo(), "combiner": {"name": "pac", "bound": "held-out"}}, extra=True
-    ),
+PROCEDURES: dict[str, MethodTable] = {
+    "majority-vote": {"calibrator": "majority-vote"},
+    ONE: monte_carlo(1),
+    MANY: monte_carlo(),
+    ECDF: monte_carlo(combiner="ecdf"),
+    "expected": {"calibrator": "expected"},
+    "maximum": monte_carlo(combiner="maximum"),
+    "held-out-rank": monte_carlo(combiner="held-out-rank"),
+    "pac": {**monte_carlo(), "combiner": {"name": "pac", "bound": "held-out"}},
 }
+PAPER = {ONE: "1 - alpha", MANY: "1 - 2 alpha", ECDF: "(1 - alpha)(1 - delta)"}
+EXTRA_SPLIT = (ECDF, "held-out-rank", "pac")
 
 
 def procedures(study: Study) -> xr.Dataset:
     """Return levels and set sizes by procedure, and coverage by split and by label draw."""
-    rows_of, exact = list(PROCEDURES.values()), read_alpha(study.alpha)
-    over = study.compared({name: procedure.method for name, procedure in PROCEDURES.items()})
+    alpha, over = read_alpha(study.alpha), study.compared(PROCEDURES)
+    levels = {ONE: 1 - alpha, MANY: 1 - 2 * alpha, ECDF: (1 - alpha) * (1 - Fraction(1, 10_000))}
     test = study.rows(0)
 
     def again(number: int, _: Bools) -> list[float]:
         # Draws anew what a calibration draws: labels, and the held-out examples of some.
-        drawn = (study.calibrated(test, procedure.method, seed=number) for procedure in rows_of)
+        drawn = (study.calibrated(test, method, seed=number) for method in PROCEDURES.values())
         return [study.measured(predictor, test)["aggregated_coverage"] for predictor in drawn]
 
     return xr.Dataset(
         {
-            "paper_says": (METHOD, text_array([procedure.paper for procedure in rows_of])),
-            "paper_level": (METHOD, [procedure.level(exact) for procedure in rows_of]),
+            "paper_says": (METHOD, text_array([PAPER.get(name, "-") for name in PROCEDURES])),
+            "paper_level": (METHOD, [float(levels.get(name, np.nan)) for name in PROCEDURES]),
             "proved_level": (METHOD, over["guaranteed_level"].values),
             "coverage": ((METHOD, SPLIT), over["aggregated_coverage"].values),
             "coverage_over_labels": ((METHOD, REPEAT), study.over_splits(again)),
             "set_size": (METHOD, over["set_size"].mean(SPLIT).values),
-            "extra_split": (METHOD, [procedure.extra for procedure in rows_of]),
+            "extra_split": (METHOD, [name in EXTRA_SPLIT for name in PROCEDURES]),
         },
         coords={
             METHOD: text_array(list(PROCEDURES)),
@@ -509,23 +480,23 @@ def procedures(study: Study) -> xr.Dataset:
 def draw_procedures(numbers: xr.Dataset) -> Drawing:
     drawn = figure.new_page(9, 5.4)
     panel, rows = drawn.subplots(), []
-    for row, procedure in enumerate(each(numbers, METHOD)):
+    for procedure in each(numbers, METHOD):
         extra = "; extra split" if bool(procedure["extra_split"]) else ""
         rows.append(
             f"{procedure[METHOD].item()}\npaper {procedure['paper_says'].item()}; "
             f"over labels {decimal(_label_spread(procedure), 4)}; "
             f"{float(procedure['set_size']):.2f} labels{extra}"
         )
-        values = procedure["coverage"].values
-        grey = {"s": 10, "color": GREY, "alpha": 0.4, "linewidths": 0}
-        panel.scatter(values, np.full(values.size, row), label="a split", **grey)
-        for mean, down, mark, size, edge, colour, label in (
-            (values.mean(), 0.0, "o", 7, 1, BLUE, "average"),
-            (float(procedure["paper_level"]), 0.0, "|", 16, 2, VERMILION, "paper"),
-            (float(procedure["proved_level"]), 0.28, "^", 6, 1, INK, "proved here"),
-        ):
-            look = {"marker": mark, "markersize": size, "markeredgewidth": edge, "color": colour}
-            panel.plot([mean], [row + down], linestyle="", label=label, **look)
+    places, splits = np.arange(len(rows)), numbers["coverage"]
+    grey = {"s": 10, "color": GREY, "alpha": 0.4, "linewidths": 0, "label": "a split"}
+    panel.scatter(splits.values, np.broadcast_to(places[:, None], splits.shape), **grey)
+    for values, down, mark, size, colour, label in (
+        (splits.mean(SPLIT), 0.0, "o", 7, BLUE, "average"),
+        (numbers["paper_level"], 0.0, "|", 16, VERMILION, "paper"),
+        (numbers["proved_level"], 0.28, "^", 6, INK, "proved here"),
+    ):
+        look = {"marker": mark, "markersize": size, "markeredgewidth": 2, "color": colour}
+        panel.plot(values.values, places + down, linestyle="", label=label, **look)
     style.name_rows(panel, rows)
     x, level = "aggregated coverage of a split (share)", figure.wanted(numbers)
     framed(panel, x, "procedure", grid="x", level=level, key="")

@@ -23,7 +23,7 @@ from plausibly.plots.style import Axes, Dot, Look
 MOST = 15
 _SIDE = 0.46
 _DARK = 0.45  # luminance below which letters are white
-_LETTERS = 10  # that fit on an inch
+_LETTERS = 7  # that fit on an inch, beside the names of the rows
 
 
 def disagreement(result: xr.Dataset, *, most: int = MOST, axes: Axes | None = None) -> Axes:
@@ -96,19 +96,17 @@ def confusion(
     """
     reading.check(result, "confusion")
     known, weight = name_texts(result[names.ANNOTATOR].values), result[names.WEIGHT].values
-    if annotator is None:
-        place = int(np.argmin(np.where(np.isnan(weight), np.inf, weight)))
-    elif annotator in known:
-        place = known.index(annotator)
-    else:
+    least = known[int(np.argmin(np.nan_to_num(weight, nan=np.inf)))]
+    if annotator not in (None, *known):
         raise InputError(
             "annotator-unknown",
             f'this table has no annotator "{annotator}"',
             expected=f"one of {several(len(known), 'annotator')}",
             found=f"it has {listed(known)}",
-            hint=f'annotator="{known[0]}"' if known else "annotations whose annotators are known",
+            hint=f'annotator="{least}"',
             source="the reliability table",
         )
+    place = known.index(annotator or least)
     table = result["confusion"].isel({names.ANNOTATOR: place}).transpose(names.LABEL, "said")
     values = table.values
     kept = _most(values.sum(axis=1) - np.diag(values), most)
@@ -211,8 +209,7 @@ def _draw_squares(
             axes.text(j, i, text, color="white" if dark else INK, **centred)
     beside, below = style.shown_names(called), style.shown_names(called, width=16)
     letters = max(len(line) for name in below for line in name.split("\n"))
-    inches = axes.get_position().width * axes.figure.bbox.width / axes.figure.dpi
-    if letters > _LETTERS * inches / count:
+    if letters * count > _LETTERS * wide:
         # Names on their sides would leave the squares no height.
         below = [str(place + 1) for place in range(count)]
         beside = [f"{name}  {place + 1}" for place, name in enumerate(beside)]
@@ -221,8 +218,7 @@ def _draw_squares(
     axes.set_xticks(range(count), below, parse_math=False)
     axes.tick_params(length=0)
     axes.set(xlabel=x, ylabel=y)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
+    axes.spines[:].set_visible(False)
     frame = {"fill": False, "edgecolor": ink.ink, "linewidth": 1.2, "clip_on": False}
     for place in range(count):  # of the diagonal
         axes.add_patch(patches.Rectangle((place - 0.5, place - 0.5), 1, 1, **frame))
@@ -269,12 +265,10 @@ def agreement(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
         if name not in _NO_AGREEMENT and name in titles and not np.isnan(mean):
             look = _CHANCE if "krippendorff" in name or "kappa" in name else _PLAIN
             rows.append(Dot(name=titles[name], mean=mean, low=low, high=high, look=look))
-    axes = style.axes_of(axes, "agreement", height=style.height(rows))
-    style.draw_dots(axes, rows)
+    axes = style.draw_rows(axes, "agreement", rows, "agreement (1: all agree)")
     low, high = axes.get_xlim()
     axes.set_xlim(min(low, -0.02), high)
     axes.axvline(0, color=style.tone(axes).muted, linewidth=1, zorder=1)
-    style.tidy_rows(axes, "agreement (1: all agree)")
     on = reading.on_what(result, examples=int(result.attrs["examples"]), lines="")
     per_cent = reading.per_cent(result.attrs["confidence"])
     style.heading(
@@ -320,15 +314,14 @@ def annotators(
         note = several(int(result["annotator_answers"][place]), "answer")
         look, note = (_LOW, f"{note}, low") if low[place] else (_PLAIN, note)
         rows.append(Dot(name=name, mean=mean, look=look, note=note))
-    axes = style.axes_of(axes, "annotators", height=style.height(rows))
-    style.draw_dots(axes, rows)
+    x = f"agreement with others ({result.attrs['likeness']})"
+    axes = style.draw_rows(axes, "annotators", rows, x)
     for row, ends in enumerate(zip(own[order], others[order], strict=True)):
         if np.isfinite(ends).all():
             axes.plot(ends, [row, row], color=GREY, linewidth=1, zorder=1)
             axes.plot(ends[1:], [row], marker="|", markersize=12, color=style.tone(axes).ink)
-    least = style.lowest(np.array([own[order], others[order]]))
-    axes.set_xlim(max(0.0, least - 0.05), 1.02)
-    style.tidy_rows(axes, f"agreement with others ({result.attrs['likeness']})")
+    axes.autoscale(axis="x")
+    axes.set_xlim(right=1.03)
     style.heading(
         axes,
         "How each annotator agrees with the others",
@@ -354,10 +347,8 @@ def _worth(result: xr.Dataset, most: int, axes: Axes | None) -> Axes:
             note += f"; {style.shown_name(remark, width=34, lines=1)}"
         look = _LOW if remark else _PLAIN
         rows.append(Dot(name=name, mean=mean, low=0.0, high=mean, look=look, note=note))
-    axes = style.axes_of(axes, "annotators", height=style.height(rows))
-    style.draw_dots(axes, rows)
+    axes = style.draw_rows(axes, "annotators", rows, "estimated share of correct answers")
     axes.set_xlim(0, 1.02 * float(np.nanmax(weight, initial=1.0)))
-    style.tidy_rows(axes, "estimated share of correct answers")
     style.heading(
         axes,
         "Reliability of each annotator",

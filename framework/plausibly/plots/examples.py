@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from itertools import cycle, islice
 
 import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.conformal.inputs import LABELS_ALONG_ORDER, labels_along_order
+from plausibly.conformal.inputs import labels_along_order
 from plausibly.data import names
 from plausibly.data.names import name_texts
 from plausibly.errors import InputError, counted, listed
@@ -18,8 +19,6 @@ from plausibly.plots import reading, style
 from plausibly.plots.style import Axes, Look
 
 MOST = 12
-_EXAMPLE = "plausibilities, predictions or sets with the dim example"
-_CALL = 'plausibly.plots.example(plausibilities, predictions, sets, name="...")'
 _FIRST_MARK = 1.06
 _STEP = 0.07
 
@@ -29,13 +28,12 @@ class Marked:
     name: str
     inside: Bools
     look: Look
-    bar: bool = False
 
 
 def example(
     plausibilities: xr.DataArray | None = None,
     predictions: xr.DataArray | None = None,
-    sets: xr.DataArray | Mapping[str, xr.DataArray] | None = None,
+    sets: xr.DataArray | None = None,
     *,
     name: str | None = None,
     most: int = MOST,
@@ -46,9 +44,9 @@ def example(
     Parameters
     ----------
     plausibilities, predictions : DataArray, (example, label), optional
-        Predictions between 0 and 1. Arrays of a single example are taken too.
-    sets : DataArray of bool, (example, label[, alpha]), or a mapping of names to them, optional
-        Each has a column of marks, or one per alpha.
+        Predictions between 0 and 1.
+    sets : DataArray of bool, (example, label[, alpha]), optional
+        A column of marks, or one per alpha.
     name : str, optional
         Name of the example; by default the first one.
     most : int
@@ -65,33 +63,27 @@ def example(
     --------
     >>> axes = plots.example(plausibilities, predictions, sets)
     """
-    by_name = sets if isinstance(sets, Mapping) else {} if sets is None else {"": sets}
-    arrays = {"plausibilities": plausibilities, "predictions": predictions}
-    arrays |= {f"sets {key}".strip(): array for key, array in by_name.items()}
+    arrays = {"plausibilities": plausibilities, "predictions": predictions, "sets": sets}
     rows: dict[str, xr.DataArray] = {}
     for key, array in arrays.items():
         if array is not None:
             rows[key] = _row(array, key, name)
             name = str(rows[key][names.EXAMPLE].values)
     if not rows:
-        raise reading.unsuitable("example", "nothing", expected=_EXAMPLE, found="none", hint=_CALL)
+        raise _unsuitable("nothing", "none")
     order = labels_along_order(list(rows.values()))
     labels = order or name_texts(next(iter(rows.values()))[names.LABEL].values)
     rows = {
         key: array.reindex({names.LABEL: labels}).astype(array.dtype) for key, array in rows.items()
     }
     marks: list[Marked] = []
-    for key in by_name:
-        row = rows[f"sets {key}".strip()]
+    if "sets" in rows:
+        row = rows["sets"]
         planes = [row] if names.ALPHA not in row.dims else list(row.transpose(names.ALPHA, ...))
-        for plane in planes:
+        for plane, look in zip(planes, islice(cycle(style.OTHERS), 2, None), strict=False):
             at = f" at alpha {float(plane[names.ALPHA]):g}" if names.ALPHA in plane.coords else ""
-            label = f"in the {key} set{at}" if key else f"in the set{at}"
-            look = style.OTHERS[(len(marks) + 2) % len(style.OTHERS)]
-            # Rows that are next to each other are neighbours in the order.
-            bar = LABELS_ALONG_ORDER in by_name[key].attrs and len(labels) <= most
             inside = plane.values.astype(bool)
-            marks.append(Marked(name=label, inside=inside, look=look, bar=bar))
+            marks.append(Marked(name=f"in the set{at}", inside=inside, look=look))
     plausibility, model = (
         rows[key].values if key in rows else None for key in ("plausibilities", "predictions")
     )
@@ -137,8 +129,8 @@ def draw_bars(
         axes.barh(place + apart, prediction, 0.36, label="model", **hollow)
     for column, mark in enumerate(marks):
         x = np.full(mark.inside.sum(), _FIRST_MARK + column * _STEP)
-        look = {"marker": mark.look.marker, "color": mark.look.colour}
-        axes.plot(x, place[mark.inside], linestyle="-" if mark.bar else "", label=mark.name, **look)
+        look = {"marker": mark.look.marker, "color": mark.look.colour, "linestyle": ""}
+        axes.plot(x, place[mark.inside], label=mark.name, **look)
     style.tidy(axes, x="share", y="label", title=title, grid="x")
     style.name_rows(axes, style.shown_names(labels, width=width))
     axes.set_ylim(len(labels) - 0.4, -0.6)
@@ -146,22 +138,30 @@ def draw_bars(
     axes.set_xticks([0, 0.25, 0.5, 0.75, 1])
 
 
+def _unsuitable(what: str, found: str) -> InputError:
+    return reading.unsuitable(
+        "example",
+        what,
+        expected="plausibilities, predictions or sets with the dim example",
+        found=found,
+        hint='plausibly.plots.example(plausibilities, predictions, sets, name="...")',
+    )
+
+
 def _row(array: xr.DataArray, source: str, name: str | None) -> xr.DataArray:
-    """Return one example of an array, or the first one, which may be taken out of it already."""
-    if names.EXAMPLE not in {*array.dims, *array.coords}:
-        found = f"the dims {listed(map(str, array.dims)) or 'none'}"
-        raise reading.unsuitable("example", source, expected=_EXAMPLE, found=found, hint=_CALL)
-    whole = array if names.EXAMPLE in array.dims else array.expand_dims(names.EXAMPLE)
-    known = name_texts(whole[names.EXAMPLE].values)
-    place = 0 if name is None else known.index(name) if name in known else None
-    if place is None:
+    """Return one example of an array, or the first one."""
+    if names.EXAMPLE not in array.dims:
+        raise _unsuitable(source, f"the dims {listed(map(str, array.dims)) or 'none'}")
+    known = name_texts(array[names.EXAMPLE].values)
+    if name is not None and name not in known:
         raise InputError(
             "example-unknown",
             f"{source} have no example {name}",
             expected=f"one of {counted(len(known))} examples",
             found=f"they have {listed(known)}",
-            hint=f'name="{known[0]}"' if known else "give some examples",
+            hint=f'name="{known[0]}"',
             source=source,
             details={"example": name},
         )
-    return whole.assign_coords({names.EXAMPLE: known}).isel({names.EXAMPLE: place})
+    place = 0 if name is None else known.index(name)
+    return array.assign_coords({names.EXAMPLE: known}).isel({names.EXAMPLE: place})

@@ -79,9 +79,7 @@ def figures_of(result: object) -> list[str]:
     ]
 
 
-def unsuitable(
-    figure: str, what: str, *, expected: str, found: str, hint: str, **details: object
-) -> InputError:
+def unsuitable(figure: str, what: str, *, expected: str, found: str, hint: str) -> InputError:
     return InputError(
         "figure-unsuitable",
         f"figure {figure} cannot be drawn of {what}",
@@ -89,7 +87,6 @@ def unsuitable(
         found=found,
         hint=hint,
         source=f"figure {figure}",
-        details=details,
     )
 
 
@@ -99,20 +96,13 @@ def check(result: object, figure: str) -> str:
         if kind in result_kinds:
             return kind
     calls = [f"plausibly.{KINDS[kind][0]}" for kind in FIGURES[figure]]
-    makers = " or ".join(call if "..." in call else call.partition("(")[0] for call in calls)
-    found_text = f"a {type(result).__name__}"
-    if isinstance(result, xr.Dataset):
-        found_text = (
-            f"variables {listed(map(str, result.data_vars))}" if len(result) else "no variable"
-        )
-    others = figures_of(result)
+    what, others = type(result).__name__, listed(figures_of(result), most=20)
     raise unsuitable(
         figure,
-        f"this {type(result).__name__}",
-        expected=f"what {makers} returns",
-        found=found_text + (f", which has the figure {listed(others, most=20)}" if others else ""),
+        f"this {what}",
+        expected=f"the result of {' or '.join(calls)}",
+        found=f"a {what}, which has the figure {others}" if others else f"a {what}",
         hint=f"plausibly.plots.{figure}({calls[0]})",
-        figures=others,
     )
 
 
@@ -125,19 +115,16 @@ def at_alpha(result: xr.Dataset, alpha: float | None) -> xr.Dataset:
     if names.ALPHA not in result.coords:
         return result
     there = np.atleast_1d(result[names.ALPHA].values).astype(np.float64)
-    place = 0
-    if alpha is not None:
-        near = np.flatnonzero(np.isclose(there, float(alpha), rtol=0, atol=1e-9))
-        if not near.size:
-            raise InputError(
-                "figure-alpha",
-                f"this result has no alpha {alpha:g}",
-                expected=f"alpha {listed(f'{value:g}' for value in there)}",
-                found=f"{alpha:g}",
-                hint=f"alpha={there[0]:g}, or predict and evaluate at {alpha:g}",
-            )
-        place = int(near[0])
-    return result.isel({names.ALPHA: place}) if names.ALPHA in result.dims else result
+    near = np.isclose(there, there[0] if alpha is None else float(alpha), rtol=0, atol=1e-9)
+    if not near.any():
+        raise InputError(
+            "figure-alpha",
+            f"this result has no alpha {alpha:g}",
+            expected=f"alpha {listed(f'{value:g}' for value in there)}",
+            found=f"{alpha:g}",
+            hint=f"alpha={there[0]:g}, or predict and evaluate at {alpha:g}",
+        )
+    return result.isel({names.ALPHA: int(near.argmax())}) if names.ALPHA in result.dims else result
 
 
 def wanted(result: xr.Dataset) -> float | None:

@@ -60,7 +60,7 @@ def region(
     Raises
     ------
     InputError
-        ``figure-unsuitable`` for other numbers of labels; ``figure-unsuitable``.
+        ``figure-unsuitable`` for several examples or other numbers of labels.
 
     Examples
     --------
@@ -86,14 +86,13 @@ def region(
     scores, alphas = every[0], sorted(read_alphas(alpha))
     corners = _CORNERS[len(labels)]
     _frame(axes, corners, labels)
-    for place, rate in enumerate(alphas):
+    for rate, shade in zip(alphas, np.linspace(0.3, 0.5, len(alphas)), strict=True):
         tau = region.warned(rate)
         within = _outline(vertices(scores, tau) @ corners)
         name = f"region, {100 * float(1 - rate):g}%"
         if not len(within):
             axes.plot([], [], linestyle="", label=f"{name}: no vector conforms")
             continue
-        shade = 0.25 + 0.25 * place / max(1, len(alphas) - 1) if len(alphas) > 1 else 0.35
         line = {"color": BLUE, "label": name}
         if len(labels) == 2:
             axes.plot(*within.T, linewidth=10, alpha=shade, solid_capstyle="butt", **line)
@@ -138,29 +137,28 @@ def _outline(points: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _frame(axes: Axes, corners: NDArray[np.float64], labels: Sequence[str]) -> None:
     middle = corners.mean(axis=0)
-    for i in range(len(labels)):
-        for j in range(i):
-            axes.plot(*corners[[i, j]].T, color=INK, linewidth=1, zorder=1)
+    beside = {"textcoords": "offset points", "va": "center", "parse_math": False}
+
+    def outwards(place: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray((place - middle) / np.linalg.norm(place - middle))
+
+    for ends in combinations(corners, 2):
+        axes.plot(*np.transpose(ends), color=INK, linewidth=1, zorder=1)
     for k, step in product(range(3), _STEPS) if len(labels) == 3 else ():
         # A line of the points where label k has this plausibility, named at one end.
         others = corners[[(k + 1) % 3, (k + 2) % 3]]
         ends = step * corners[k] + (1 - step) * others
         axes.plot(*ends.T, color="0.75", linewidth=0.7, zorder=0)
-        outwards = (ends[1] - middle) / np.linalg.norm(ends[1] - middle)
-        axes.annotate(f"{100 * step:g}%", ends[1], xytext=12 * outwards,
-                      textcoords="offset points", ha="center", va="center", fontsize=8,
-                      color="0.45")  # fmt: skip
-    bold = {"textcoords": "offset points", "va": "center", "color": INK, "fontweight": "bold"}
+        look = {"ha": "center", "fontsize": 8, "color": "0.45", **beside}
+        axes.annotate(f"{100 * step:g}%", ends[1], 12 * outwards(ends[1]), **look)
     for name, corner in zip(labels, corners, strict=True):
-        outwards = (corner - middle) / np.linalg.norm(corner - middle)
-        off = (12 if len(labels) == 2 else 10) * outwards
-        side = ("right", "center", "left")[1 + int(np.sign(round(float(outwards[0]))))]
-        axes.annotate(name, corner, xytext=off, ha=side, parse_math=False, **bold)
+        off = 10 * outwards(corner)
+        side = ("right", "center", "left")[1 + int(np.sign(round(off[0] / 10)))]
+        axes.annotate(name, corner, off, ha=side, color=INK, fontweight="bold", **beside)
     if len(labels) == 2:
         for step in (0.0, *_STEPS, 1.0):
             axes.plot([step, step], [-0.02, 0.02], color=INK, linewidth=1)
-            axes.annotate(f"{100 * step:g}%", (step, -0.02), xytext=(0, -10),
-                          textcoords="offset points", ha="center", color=INK)  # fmt: skip
+            axes.annotate(f"{100 * step:g}%", (step, -0.02), (0, -12), ha="center", **beside)
         axes.set_ylim(-0.1, 0.06)
     else:
         axes.set_aspect("equal")

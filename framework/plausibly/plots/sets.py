@@ -33,53 +33,15 @@ from plausibly.palette import BLUE, VERMILION
 from plausibly.plots import reading, style
 from plausibly.plots.style import Axes, Dot, Look
 
-# Shapes differ as well as colours.
-NOTHING = {"marker": "D", "markersize": 8, "color": VERMILION, "markeredgecolor": "white"}
-GUARANTEED = {"marker": "o", "markersize": 9, "color": BLUE, "markeredgecolor": "white"}
-VACUOUS = {"marker": "o", "markersize": 9, "color": "white", "markeredgecolor": BLUE}
+VACUOUS = "vacuous: every set contains all labels"
+MARKS: Mapping[str, Mapping[str, Any]] = {  # Any: arguments of matplotlib
+    "no guarantee": {"marker": "D", "markersize": 8, "color": VERMILION},
+    "guaranteed": {"marker": "o", "markersize": 9, "color": BLUE},
+    VACUOUS: {"marker": "o", "markersize": 9, "color": BLUE, "markerfacecolor": "white"},
+}
+"""Marks of methods, whose shapes differ as well as the colours."""
 
 _MIDDLE = (5, 95)
-
-
-def _draw_rows(axes: Axes, rows: Sequence[xr.Dataset], measure: str, form: str, x: str) -> None:
-    """Draw a row per method: its splits as dots, their middle as a line, their mean as a mark."""
-    ink = style.tone(axes)
-    box = {"boxstyle": "round,pad=0.1", "facecolor": ink.paper, "edgecolor": "none"}
-    above = {"xytext": (0, 16), "textcoords": "offset points", "ha": "center", "va": "center"}
-    for row, method in enumerate(rows):
-        values, mark = method[measure].values, _mark_of(method)
-        colour = mark["markeredgecolor"] if mark is VACUOUS else mark["color"]
-        ranks = np.argsort(np.argsort(values, kind="stable"), kind="stable")
-        # By the golden ratio: spreads dots evenly, always in the same way.
-        jitter = (ranks * 0.6180339887498949 % 1.0 - 0.5) * 0.4
-        axes.scatter(values, row + jitter, s=9, color=colour, alpha=0.35, linewidths=0)
-        ends = np.percentile(values, _MIDDLE)
-        axes.plot(ends, [row, row], color=ink.ink, linewidth=2, solid_capstyle="round")
-        mean = float(values.mean())
-        axes.plot([mean], [row], linestyle="", zorder=4, **mark)
-        where = format(mean, form), (mean, row)
-        axes.annotate(*where, fontsize=9, color=ink.ink, bbox=box, **above)
-    style.tidy_rows(axes, x)
-
-
-def _legend_of(rows: Sequence[xr.Dataset], ink: str) -> list[object]:
-    lines = require("matplotlib.lines", extra="plots", source="a figure")
-    there = [_mark_of(method) for method in rows]
-    marks = {"no guarantee": NOTHING, "guaranteed": GUARANTEED}
-    marks["vacuous: every set contains all labels"] = VACUOUS
-    handles = [
-        lines.Line2D([], [], linestyle="", label=f"mean, {text}", **mark)
-        for text, mark in marks.items()
-        if mark in there
-    ]
-    middle = lines.Line2D([], [], color=ink, linewidth=2, label="middle 90% of the splits (dots)")
-    return [*handles, middle]
-
-
-def _mark_of(method: xr.Dataset) -> Mapping[str, Any]:  # Any: arguments of matplotlib
-    if bool(method["vacuous"].all()):
-        return VACUOUS
-    return NOTHING if np.isnan(method["guaranteed_level"]) else GUARANTEED
 
 
 def coverage(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
@@ -129,29 +91,48 @@ def _intervals(
     *notes: str,
     x: str = "aggregated coverage (share)",
 ) -> Axes:
-    axes = style.axes_of(axes, figure, height=style.height(rows))
-    style.draw_shares(axes, rows, x, reading.wanted(plane))
+    axes = style.draw_rows(axes, figure, rows, x, reading.wanted(plane))
     style.heading(axes, reading.with_alpha(title, plane), on, reading.dashed(plane), *notes)
     return axes
 
 
 def _draw_study(plane: xr.Dataset, measure: str, axes: Axes | None, figure: str) -> Axes:
-    """Draw one measure of a study, a row per method: see `coverage` and `sizes`."""
-    called, parts = zip(*cells(plane), strict=True)
-    axes = style.axes_of(axes, figure, height=2.2 + 0.62 * len(parts))
-    ink = style.tone(axes).ink
+    """Draw a row per method: its splits as dots, their middle as a line, their mean as a mark."""
+    called, methods = zip(*cells(plane), strict=True)
+    axes = style.axes_of(axes, figure, height=2.2 + 0.62 * len(methods))
+    ink, handles = style.tone(axes), {}
+    box = {"boxstyle": "round,pad=0.1", "facecolor": ink.paper, "edgecolor": "none"}
+    above = {"xytext": (0, 16), "textcoords": "offset points", "ha": "center", "va": "center"}
+    digits = 3 if measure == AGGREGATED else 2
+    for row, method in enumerate(methods):
+        values, kind = method[measure].values, "guaranteed"
+        if bool(method["vacuous"].all()):
+            kind = VACUOUS
+        elif np.isnan(method["guaranteed_level"]):
+            kind = "no guarantee"
+        jitter = np.linspace(-0.2, 0.2, values.size)
+        dots = {"s": 9, "color": MARKS[kind]["color"], "alpha": 0.35, "linewidths": 0}
+        axes.scatter(values, row + jitter, **dots)
+        ends = np.percentile(values, _MIDDLE)
+        (middle,) = axes.plot(ends, [row, row], color=ink.ink, linewidth=2)
+        mean = float(values.mean())
+        mark = {"linestyle": "", "zorder": 4, "label": f"mean, {kind}", **MARKS[kind]}
+        (handles[kind],) = axes.plot([mean], [row], **mark)
+        text = f"{mean:.{digits}f}"
+        axes.annotate(text, (mean, row), fontsize=9, color=ink.ink, bbox=box, **above)
+    middle.set_label("middle 90% of the splits (dots)")
     if measure == AGGREGATED:
         title, note = "Coverage of all answers", reading.dashed(plane)
         wanted = 1 - float(plane[names.ALPHA])
-        _draw_rows(axes, parts, measure, ".3f", "aggregated coverage of a split (share)")
-        axes.axvline(wanted, color=ink, linestyle=style.DASHES, linewidth=1.2, zorder=1)
+        style.dashed(axes, wanted)
         axes.set_xlim(min(float(plane[measure].min()), wanted) - 0.02, 1.02)
+        style.tidy_rows(axes, "aggregated coverage of a split (share)")
     else:
         title, note = "How large the sets are", ""
-        _draw_rows(axes, parts, measure, ".2f", "labels per set, mean of a split")
         axes.set_xlim(0, float(plane[measure].max()) * 1.08 + 0.1)
+        style.tidy_rows(axes, "labels per set, mean of a split")
     style.name_rows(axes, style.shown_names(called))
-    axes.set_ylim(len(parts) - 0.5, -0.75)
+    axes.set_ylim(len(methods) - 0.5, -0.75)
     axes.locator_params(axis="x", nbins=6)
     tested = sorted({int(plane["n_test"].min()), int(plane["n_test"].max())})
     splits = several(plane.sizes["split"], "random split")
@@ -161,8 +142,8 @@ def _draw_study(plane: xr.Dataset, measure: str, axes: Axes | None, figure: str)
         f"{splits}, {' to '.join(map(counted, tested))} test examples each",
         note,
     )
-    columns = 2 if style.width_of(axes) > 5 else 1
-    style.legend_below(axes, _legend_of(parts, ink), columns=columns)
+    shown = [handles[kind] for kind in MARKS if kind in handles]
+    style.legend_below(axes, [*shown, middle], columns=2 if style.width_of(axes) > 5 else 1)
     return axes
 
 
@@ -304,8 +285,8 @@ def planning(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     draws = plane["draws"].values.tolist()
     for count, ends, look in zip(draws, bounds, style.OTHERS, strict=False):
         label = "expected" if np.isinf(count) else several(int(count), "draw")
-        for end, name in zip(ends, (label, "_other end"), strict=True):
-            style.curve(axes, n, end, look, name)
+        style.curve(axes, n, ends[0], look, label)
+        style.curve(axes, n, ends[1], look, "_other end")
     empty = plane["vacuous"].values
     if empty.any():
         cross = {"linestyle": "", "marker": "x", "markersize": 9, "color": ink.ink}
@@ -315,12 +296,10 @@ def planning(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     if width is not None:
         axes.axhspan(wanted - width, wanted + width, color=ink.grid, zorder=0)
     axes.set_xscale("log")
-    ticks = n[-1:].tolist()  # from the last one down, a tenth of the axis from number to number
-    for size in n[-2::-1].tolist():
-        if np.log(ticks[0] / size) >= np.log(n[-1] / n[0]) * 0.1:
-            ticks.insert(0, size)
-    axes.set_xticks(ticks, [counted(int(size)) for size in ticks])
-    axes.set_xticks([], minor=True)
+    ticker = require("matplotlib.ticker", extra="plots", source="a figure")
+    axes.xaxis.set_major_locator(ticker.FixedLocator(n, nbins=6))
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.minorticks_off()
     style.tidy(axes, x="calibration examples", y="coverage (share)")
     pilot = plane.attrs.get("pilot_examples")
     style.heading(
@@ -379,8 +358,8 @@ def realised(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     ]
     curves.append((largest, Look(colour=style.tone(axes).ink, line=":"), "largest plausibility"))
     for values, look, label in curves:
-        whole = np.append(values.min(), values)
-        style.ascending(axes, whole, look, label, places, steps="steps-pre")
+        whole = np.sort(np.append(values.min(), values))
+        style.curve(axes, places, whole, look, label, marker="", drawstyle="steps-pre")
     style.tidy(axes, x="examples, each curve sorted separately (share)", y="covered (share)")
     axes.set(xlim=(0, 1), ylim=(-0.03, 1.03))
     title = reading.with_alpha("What sets cover of each example", plane)
@@ -654,8 +633,7 @@ def risk(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = 
         name = f"{level:g}" if isinstance(level, float) else str(level)  # as it was written
         counts = (several(int(part[f"{noun}s"]), noun) for noun in ("label", "example"))
         rows.append(style.dot(part, "missed", name, _MISSED, ", ".join(counts)))
-    axes = style.axes_of(axes, "risk", height=style.height(rows))
-    style.draw_shares(axes, rows, "left out of the sets (share of the plausibility)", None)
+    axes = style.draw_rows(axes, "risk", rows, "left out of the sets (share of the plausibility)")
     axes.set_xlim(0, 1.05 * max(0.05, *(row.high for row in rows if np.isfinite(row.high))))
     title = reading.with_alpha(f"What sets leave out, by {plane.attrs.get('risk', 'risk')}", plane)
     style.heading(axes, title, reading.on_what(plane))

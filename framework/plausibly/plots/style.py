@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from io import BytesIO
 from typing import Any, TypeAlias
@@ -22,11 +22,6 @@ ELLIPSIS = "…"
 UNREADABLE = "�"
 WIDTH = 26
 LINES = 2
-TEXT_SIZE = 10
-_LEAST = 6
-_LEADING = 1.25  # from line to line, in units of the size of the font
-_MARGINS = 0.6  # inches
-_SHARED = 0.9  # of the width of axes that have neighbours, which may want some of it
 _LETTER = 0.53  # mean width of a letter, in units of the size of the font
 
 
@@ -65,20 +60,12 @@ def heading(axes: Axes, title: str, *notes: str) -> None:
 
 def width_of(axes: Axes) -> float:
     """Return the final width of axes whose rows are named, in inches."""
-    dpi = axes.figure.dpi
-    if len(axes.figure.axes) > 1 or axes.figure.get_layout_engine() is None:
-        return float(axes.bbox.width / dpi) * _SHARED
-    # A single panel is laid out when it is drawn: the names of the rows take part of the width.
-    lines = [line for text in axes.get_yticklabels() for line in text.get_text().split("\n")]
-    named = max(map(len, lines), default=0) * TEXT_SIZE * _LETTER / 72
-    return float(axes.figure.bbox.width / dpi - named - _MARGINS)
+    axes.get_figure(root=True).draw_without_rendering()
+    return float(axes.bbox.width / axes.figure.dpi)
 
 
 def name_rows(axes: Axes, names: Sequence[str]) -> None:
-    lines = max((name.count("\n") + 1 for name in names), default=1)
-    row = axes.bbox.height / axes.figure.dpi / max(1, len(names))
-    size = min(TEXT_SIZE, max(_LEAST, row * 72 / (lines * _LEADING)))
-    axes.set_yticks(range(len(names)), names, parse_math=False, fontsize=size)
+    axes.set_yticks(range(len(names)), names, parse_math=False, fontsize=9)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
 
@@ -138,20 +125,18 @@ class Tone:
     muted: str
 
 
-_ON_LIGHT = Tone(ink=INK, paper="#FFFFFF", grid="0.9", muted="0.4")
-_ON_DARK = Tone(ink="0.93", paper="#000000", grid="0.3", muted="0.7")
-
-
 def tone(axes: Axes) -> Tone:
     colours = require("matplotlib.colors", extra="plots", source="a figure")
-    for part in (axes, axes.figure):
+    written = require("matplotlib", extra="plots", source="a figure").rcParams["text.color"]
+    # A transparent figure: the colour of text shows which background it is made for.
+    dark, paper = luminance(*colours.to_rgb(written)) > _DARK, ""
+    for part in (axes.figure, axes):
         *rgb, cover = colours.to_rgba(part.get_facecolor())
         if cover > 0.5:
-            seen = _ON_DARK if luminance(*rgb) < _DARK else _ON_LIGHT
-            return attrs.evolve(seen, paper=colours.to_hex(rgb))
-    # A transparent figure: the colour of text shows which background it is made for.
-    written = require("matplotlib", extra="plots", source="a figure").rcParams["text.color"]
-    return _ON_DARK if luminance(*colours.to_rgb(written)) > _DARK else _ON_LIGHT
+            dark, paper = luminance(*rgb) < _DARK, colours.to_hex(rgb)
+    if dark:
+        return Tone(ink="0.93", paper=paper or "#000000", grid="0.3", muted="0.7")
+    return Tone(ink=INK, paper=paper or "#FFFFFF", grid="0.9", muted="0.4")
 
 
 def luminance(red: float, green: float, blue: float) -> float:
@@ -174,27 +159,24 @@ def _shown_axes() -> type:
     return type("Axes", (axes.Axes,), parts)
 
 
-def picture(figure: Any, form: str, *, text: str = "path") -> bytes:  # Any: as for Axes
+def picture(figure: Any, form: str) -> bytes:  # Any: as for Axes
     """Return a figure as PNG or SVG, without date and versions: the same figure, the same bytes."""
     matplotlib = require("matplotlib", extra="plots", source="a figure")
     unwritten = {"Software": None} if form == "png" else {"Date": None, "Creator": None}
     content = BytesIO()
-    with matplotlib.rc_context({"svg.hashsalt": "plausibly", "svg.fonttype": text}):
+    with matplotlib.rc_context({"svg.hashsalt": "plausibly"}):
         figure.savefig(content, format=form, dpi=_DPI, metadata=unwritten)
     return content.getvalue()
 
 
 def tidy(axes: Axes, *, x: str, y: str, title: str = "", grid: str = "y") -> None:
     ink = tone(axes)
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
+    axes.set(xlabel=x, ylabel=y, axisbelow=True)
     if title:
         axes.set_title(title, fontsize=10, loc="left", color=ink.ink)
     if grid:
         axes.grid(axis=grid, color=ink.grid)
-    axes.set_axisbelow(True)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    axes.spines[["top", "right"]].set_visible(False)
 
 
 def tidy_rows(axes: Axes, x: str) -> None:
@@ -225,24 +207,9 @@ def curve(axes: Axes, x: Numbers, y: Numbers, look: Look, label: str, **others: 
     axes.plot(x, y, label=label, **stroke | others)
 
 
-def ascending(
-    axes: Axes, values: Floats, look: Look, label: str, places: Numbers, steps: str = "steps-mid"
-) -> None:
-    """Draw values in rising order over places that rise with them."""
-    whole = {"marker": "", "linewidth": 1.5, "drawstyle": steps}
-    curve(axes, places, np.sort(values), look, label, **whole)
-
-
-def edges(values: Sequence[Floats], *, bins: int = 40) -> Floats:
-    together = np.concatenate([np.ravel(array) for array in values])
-    low, high = float(together.min()), float(together.max())
-    margin = max((high - low) * 0.02, 1e-3)
-    return np.linspace(low - margin, high + margin, bins + 1)
-
-
 def dashed(axes: Axes, level: float, label: str = "", *, axis: str = "x") -> None:
     """Draw a dashed line at a level, by default named as the level wanted."""
-    draw: Callable[..., object] = axes.axvline if axis == "x" else axes.axhline
+    draw = axes.axvline if axis == "x" else axes.axhline
     label = label or f"wanted {level:g}"
     draw(level, color=tone(axes).ink, linestyle=DASHES, linewidth=1.2, label=label)
 
@@ -299,53 +266,33 @@ def dot(result: xr.Dataset, quantity: str, name: str, look: Look, note: str = ""
     return Dot(name=name, mean=mean, low=low, high=high, look=look, note=note)
 
 
-def height(dots: Sequence[Dot]) -> float:
-    lines = max((name.count("\n") + 1 for name in _row_names(dots)), default=1)
-    return 1.3 + max(0.42, 0.18 * lines) * max(2, len(dots))
-
-
-def _row_names(dots: Sequence[Dot]) -> list[str]:
+def draw_rows(
+    axes: Axes | None, figure: str, dots: Sequence[Dot], x: str, wanted: float | None = None
+) -> Axes:
+    """Draw a row per dot, with its interval and its number, beside the level wanted."""
     shown = shown_names([dot.name for dot in dots])
-    return [f"{name}\n{dot.note}".rstrip() for name, dot in zip(shown, dots, strict=True)]
-
-
-def mark(axes: Axes, place: float, row: int, look: Look, **others: object) -> None:
-    edge = {"markeredgecolor": tone(axes).paper, **others}
-    axes.plot([place], [row], marker=look.marker, markersize=7, color=look.colour, **edge)
-
-
-def number(axes: Axes, row: int, text: str) -> None:
-    size, ink = SMALL + 1, tone(axes).ink
-    where = {"xycoords": _BESIDE, "va": "center", "annotation_clip": False}
-    axes.annotate(text, (1.01, row), fontsize=size, color=ink, **where)
-
-
-def draw_dots(axes: Axes, dots: Sequence[Dot]) -> None:
-    muted = {"va": "center", "fontsize": SMALL, "color": tone(axes).muted}
-    ends = np.array([[dot.low, dot.high, dot.mean] for dot in dots], dtype=np.float64)
+    rows = [f"{name}\n{dot.note}".rstrip() for name, dot in zip(shown, dots, strict=True)]
+    lines = max((name.count("\n") + 1 for name in rows), default=1)
+    height = 1.3 + max(0.42, 0.18 * lines) * max(2, len(dots))
+    axes = axes_of(axes, figure, height=height)
+    colours = tone(axes)
+    muted = {"va": "center", "fontsize": SMALL, "color": colours.muted}
+    beside = {"xycoords": _BESIDE, "va": "center", "annotation_clip": False}
     for row, dot in enumerate(dots):
+        look = {"color": dot.look.colour, "marker": dot.look.marker, "linestyle": ""}
         if np.isfinite([dot.low, dot.high]).all():
             axes.plot([dot.low, dot.high], [row, row], color=dot.look.colour, **_SPAN)
         if np.isnan(dot.mean):
             axes.annotate("no example", (0.02, row), xycoords=_BESIDE, **muted)
             continue
-        mark(axes, dot.mean, row, dot.look, linestyle="", zorder=3)
-        number(axes, row, decimal(dot.mean))
-    name_rows(axes, _row_names(dots))
-    least = lowest(ends)
-    margin = 0.04 * (1 - min(least, 1.0)) + 0.01
-    axes.set_xlim(max(0.0, least - margin) if least >= 0 else least - margin, 1 + margin)
-
-
-def lowest(values: Floats) -> float:
-    return float(np.nanmin(values)) if np.isfinite(values).any() else 0.0
-
-
-def draw_shares(axes: Axes, dots: Sequence[Dot], x: str, wanted: float | None) -> None:
-    draw_dots(axes, dots)
+        edge = {"markeredgecolor": colours.paper, "markersize": 7, "zorder": 3}
+        axes.plot([dot.mean], [row], **look, **edge)
+        text = decimal(dot.mean)
+        axes.annotate(text, (1.01, row), fontsize=SMALL + 1, color=colours.ink, **beside)
+    name_rows(axes, rows)
     if wanted is not None:
-        low, high = axes.get_xlim()
-        axes.set_xlim(min(low, wanted - 0.02), high)
         dashed(axes, wanted)
+    axes.set_xlim(right=1.03)
     tidy_rows(axes, x)
     axes.locator_params(axis="x", nbins=6)
+    return axes

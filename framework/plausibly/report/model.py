@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from types import SimpleNamespace
-from typing import cast
 
 import attrs
 
@@ -19,10 +18,12 @@ class Section(SimpleNamespace):
     """A part of the page: its fields are the keys that the scripts read."""
 
     def to_text(self) -> str:
-        return _text(self)
+        return json.dumps(
+            self, default=vars, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+        )
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class Words:
     example: str = "example"
     examples: str = "examples"
@@ -34,7 +35,7 @@ class Words:
         return self.annotators + ("'" if self.annotators.endswith("s") else "'s")
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Interval:
     """A mean with its interval; None where there is none."""
 
@@ -43,7 +44,7 @@ class Interval:
     high: float | None
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Check:
     name: str
     title: str
@@ -51,7 +52,7 @@ class Check:
     words: str
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Finding:
     severity: str
     name: str
@@ -60,69 +61,28 @@ class Finding:
     part: int | None = None
 
 
-@attrs.frozen(kw_only=True)
-class Part:
-    """A stratum or group, with the columns and values of groups that choose its examples."""
-
-    kind: str
-    title: str
-    n: int
-    covered: Interval
-    size: Interval
-    clear: bool
-    where: tuple[tuple[int, int], ...] = ()
-    stratum: int | None = None
-
-
-@attrs.frozen(kw_only=True)
-class ReportData:
+class ReportData(Section):
     """All that the page shows; a view for each method and alpha."""
 
-    title: str
-    subtitle: str
-    words: Words
-    labels: tuple[Section, ...]
-    methods: tuple[Section, ...]
-    alphas: tuple[str, ...]
-    groups: tuple[Section, ...]
-    strata: tuple[str, ...]
-    views: tuple[Section, ...]
-    disagreement: Section
-    cases: Section
-    assumptions: Section
-    provenance: Section
-    static_figures: tuple[Section, ...] = ()
-
     def view(self, method: int, alpha: int) -> Section:
-        return self.views[method * len(self.alphas) + alpha]
+        view: Section = self.views[method * len(self.alphas) + alpha]
+        return view
 
     def to_text(self) -> str:
         """Return the JSON text, the same for the same data; nothing in it ends a script."""
-        parts = _fields(self)
-        del parts["static_figures"]
         # Cases have no floats but weights, and a hundred thousand times as much.
-        whole = {name: part if name == "cases" else _plain(part) for name, part in parts.items()}
-        return _text({"format": FORMAT, **whole}).translate(_ESCAPES)
+        rounded = {
+            name: part if name == "cases" else _rounded(part) for name, part in vars(self).items()
+        }
+        return Section(format=FORMAT, **rounded).to_text().translate(_ESCAPES)
 
 
-def _fields(record: object) -> dict[str, object]:
-    if isinstance(record, Section):
-        return vars(record)
-    return attrs.asdict(cast("attrs.AttrsInstance", record), recurse=False)
-
-
-def _text(data: object) -> str:
-    return json.dumps(
-        data, default=_fields, ensure_ascii=False, allow_nan=False, separators=(",", ":")
-    )
-
-
-def _plain(value: object) -> object:
+def _rounded(value: object) -> object:
     """Return data whose numbers keep five decimals."""
     if isinstance(value, float):
         return round(value, 5) if math.isfinite(value) else None
     if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, Section) or attrs.has(type(value)):
-        return {name: _plain(part) for name, part in _fields(value).items()}
+        return [_rounded(item) for item in value]
+    if hasattr(value, "__dict__"):
+        return {name: _rounded(part) for name, part in vars(value).items()}
     return value

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from itertools import combinations, combinations_with_replacement
+from collections import Counter
+from collections.abc import Sequence
+from itertools import combinations, combinations_with_replacement, product
 
 import attrs
 import numpy as np
 import xarray as xr
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import softmax
 
 from plausibly.annotators.agreement import Agreement, agreement, measure_titles
-from plausibly.annotators.answers import KINDS, Answers
+from plausibly.annotators.answers import KINDS
 from plausibly.data import names
-from plausibly.data.names import name_texts, positions, quoted, several
-from plausibly.errors import InputError, PlausiblyWarning, counted
+from plausibly.data.names import quoted, several
+from plausibly.errors import InputError, PlausiblyWarning, counted, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.evaluation import Judgement, evaluate, judgement, stratum_of
-from plausibly.evaluation.groups import ByCoordinate, coverage_by, in_order, sorted_coverage
+from plausibly.evaluation.groups import ByCoordinate, coverage_by
 from plausibly.evaluation.intervals import AMBIGUITY, COVERAGE
 from plausibly.evaluation.result import (
     AGGREGATED,
@@ -35,8 +35,7 @@ from plausibly.evaluation.result import (
 from plausibly.evaluation.study import DRAWS, METHOD, SIZE
 from plausibly.evaluation.uniformity import DRAWN, OF, TRUE, VOTED, p_value_uniformity
 from plausibly.guarantee import BY_LABEL, Guarantee, bounded
-from plausibly.kernels.coverage import row_sums
-from plausibly.kernels.types import Bools, Floats, Ints
+from plausibly.kernels.types import Bools, Floats
 from plausibly.report.model import (
     BROKEN,
     HELD,
@@ -44,11 +43,10 @@ from plausibly.report.model import (
     Check,
     Finding,
     Interval,
-    Part,
     Section,
     Words,
 )
-from plausibly.report.subject import MethodSets, Subject
+from plausibly.report.subject import SURPRISING, MethodSets, Subject
 from plausibly.text import percent
 
 
@@ -75,86 +73,76 @@ def thousandths(values: ArrayLike) -> list[int]:
 
 
 AT_LEAST = 20  # examples of the smallest group that is shown
+MOST_CROSSED = 6  # coordinates whose combinations are shown at most
 
 
 @attrs.frozen(kw_only=True, eq=False)
 class Measured:
+    """Measures of the sets of one view; groups, or why there are none."""
+
     evaluation: xr.Dataset
     sizes: xr.Dataset
-    realised: xr.Dataset
-    groups: xr.Dataset | None
-    no_groups: str
+    groups: xr.Dataset | str
 
 
 def measured(subject: Subject, method: MethodSets) -> list[Measured]:
-    sets, plausibility = method.sets, subject.plausibilities
+    arrays = (method.sets, subject.plausibilities)
     by = method.guarantees[0].by
-    known = by and by != BY_LABEL and inputs.known_values(by, (sets,)) is not None
+    known = by and by != BY_LABEL and inputs.known_values(by, arrays[:1]) is not None
+    groups: xr.Dataset | str = (
+        f"There are no groups of {subject.words.examples}: a table of them with a column such "
+        "as site (--examples, examples=) shows coverage by group."
+    )
     with warnings.catch_warnings():
         # The report states what the measures warn of.
         warnings.simplefilter("ignore", PlausiblyWarning)
         evaluation = evaluate(
-            sets,
-            plausibility,
+            *arrays,
             ties=subject.ties,
             true_label=subject.true_label,
             by=by if known else None,
             cluster=subject.cluster,
             seed=subject.seed,
         ).data
-        groups, why = _by_group(subject, sets)
-        sizes = coverage_by(
-            sets, plausibility, by="set-size", cluster=subject.cluster, seed=subject.seed
-        )
-        realised = sorted_coverage(sets, plausibility)
+        sizes = coverage_by(*arrays, by="set-size", cluster=subject.cluster, seed=subject.seed)
+        if subject.by:
+            of = ByCoordinate(*subject.by, crossed=_crossed(subject), at_least=AT_LEAST)
+            try:
+                groups = coverage_by(*arrays, by=of, cluster=subject.cluster, seed=subject.seed)
+            except InputError as error:
+                if error.name != "subgroups-none":
+                    raise
+                groups = f"{error.what[0].upper()}{error.what[1:]}: too few to measure."
     return [
         Measured(
             evaluation=evaluation.isel(at),
             sizes=sizes.isel(at),
-            realised=realised.isel(at),
-            groups=None if groups is None else groups.isel(at),
-            no_groups=why,
+            groups=groups if isinstance(groups, str) else groups.isel(at),
         )
         for at in ({names.ALPHA: place} for place in range(len(subject.alphas)))
     ]
 
 
-def _by_group(subject: Subject, sets: xr.DataArray) -> tuple[xr.Dataset | None, str]:
-    if not subject.by:
-        return None, (
-            f"There are no groups of {subject.words.examples}: a table of them with a column such "
-            "as site (--examples, examples=) shows coverage by group."
-        )
-    try:
-        groups = coverage_by(
-            sets,
-            subject.plausibilities,
-            by=ByCoordinate(*subject.by, crossed=subject.crossed, at_least=AT_LEAST),
-            cluster=subject.cluster,
-            seed=subject.seed,
-        )
-    except InputError as error:
-        if error.name != "subgroups-none":
-            raise
-        return None, f"{error.what[0].upper()}{error.what[1:]}: too few to measure."
-    return groups, ""
-
-
 def group_values(subject: Subject) -> dict[str, tuple[tuple[int, int], ...]]:
-    """Return which examples each group is made of, by its title: columns and their values."""
-    by_title: dict[str, tuple[tuple[int, int], ...]] = {}
-    for depth in range(1, subject.crossed + 1):
-        for chosen in combinations(range(len(subject.by)), depth):
-            codes = np.stack([subject.coded[at][1] for at in chosen], axis=1)
-            for row in np.unique(codes, axis=0):
-                where = tuple(zip(chosen, map(int, row), strict=True))
-                titles = (f"{subject.by[at]} {subject.coded[at][0][value]}" for at, value in where)
-                by_title[", ".join(titles)] = where
-    return by_title
+    """Return the columns, with the code of a value each, that make a group of this title."""
+    columns = [
+        [(column, code) for code in range(len(values))]
+        for column, (values, _) in enumerate(subject.coded)
+    ]
+    groups: list[tuple[tuple[int, int], ...]] = [(pair,) for column in columns for pair in column]
+    groups += [pairs for two in combinations(columns, 2) for pairs in product(*two)]
+    return {
+        ", ".join(f"{subject.by[at]} {subject.coded[at][0][code]}" for at, code in group): group
+        for group in groups
+    }
+
+
+def _crossed(subject: Subject) -> int:
+    """Return the most coordinates of a group; of many coordinates each interval pays for all."""
+    return 2 if len(subject.by) <= MOST_CROSSED else 1
 
 
 BUDGET = 4_300_000  # bytes of the examples at most, so that a report stays below 5 MB
-SURPRISING = 10  # examples that are named as surprising, by method and alpha
 MOST = 10_000  # examples that a report shows at most
 
 LISTED = 30
@@ -163,76 +151,54 @@ LISTED = 30
 HIGHEST = 5  # labels with the highest scores, which are shown in any case
 
 
-class Outcomes:
-    """Missed plausibility per example, for all methods and alphas."""
-
-    def __init__(self, subject: Subject) -> None:
-        self.subject = subject
-        labels = name_texts(subject.predictions[names.LABEL].values)
-        self.risks = [str(subject.risk.get(label, "")) for label in labels]
-        self.severity: Ints = np.full(len(labels), -1, dtype=np.int64)  # -1 without a risk
-        known = [place for place, label in enumerate(labels) if label in subject.risk]
-        if known:
-            levels = [subject.risk[labels[place]] for place in known]
-            self.severity[known] = in_order(levels, None)[1]
-        self.plausibility: NDArray[np.float64] = subject.plausibilities.values.astype(np.float64)
-        self.inside: list[Bools] = [  # of each view, (example, label)
-            method.sets.values[:, :, place]
-            for method in subject.methods
-            for place in range(len(subject.alphas))
-        ]
-        # Plausibility outside of the sets, (example,): exactly 0 for nothing.
-        self.missed = [row_sums(np.where(inside, 0.0, self.plausibility)) for inside in self.inside]
-
-    def most_missed(self, view: int) -> list[int]:
-        missed = self.missed[view]
-        order = np.lexsort((self.subject.order, -missed))[:SURPRISING]
-        return [int(row) for row in order if missed[row] > 0]
-
-    def worst_of(self, which: Bools) -> list[int]:
-        worst: list[int] = np.where(which, self.severity, -1).max(axis=1).tolist()
-        return worst
-
-
-def cases(outcomes: Outcomes, *, budget: int = BUDGET) -> Section:
-    """Return section 6: as many examples as are shown at most, and as fit into a report."""
-    subject = outcomes.subject
+def cases(subject: Subject, *, budget: int = BUDGET) -> tuple[Section, list[int]]:
+    """Return section 6, of as many examples as fit into a report, and their places among all."""
     most = min(MOST, subject.n)
     while True:
         rows = set(np.argsort(subject.order, kind="stable")[:most].tolist())
-        for view in range(len(outcomes.inside)):
-            rows.update(outcomes.most_missed(view))
+        for view in range(len(subject.inside)):
+            rows.update(subject.most_missed(view))
         # Sorted by the names that are shown: any other order would reveal the names they replace.
-        section = _cases(outcomes, sorted(rows, key=subject.example_names.__getitem__), most)
+        shown = sorted(rows, key=subject.example_names.__getitem__)
+        section = _cases(subject, shown, most)
         size = len(section.to_text().encode("utf-8", "replace"))
         if size <= budget or most <= 1:
-            return section
+            return section, shown
         most = max(1, int(most * min(0.95 * budget / size, 0.95)))
 
 
-def _cases(outcomes: Outcomes, rows: list[int], most: int) -> Section:
-    subject, words = outcomes.subject, outcomes.subject.words
-    plausibility = outcomes.plausibility[rows]
-    inside = [sets[rows] for sets in outcomes.inside]
+def _cases(subject: Subject, rows: list[int], most: int) -> Section:
+    words = subject.words
+    plausibility = subject.plausibilities.values[rows].astype(np.float64)
+    inside = [sets[rows] for sets in subject.inside]
     union: Bools = np.logical_or.reduce(inside)
-    first = subject.methods[0].scores[rows]
-    listed = [_listed(*each) for each in zip(plausibility, union, first, strict=True)]
-    unlisted = tuple(plausibility.shape[1] - len(places) for places in listed)
+    chosen = []
+    for shares, in_a_set, score in zip(
+        plausibility, union, subject.methods[0].scores[rows], strict=True
+    ):
+        wanted = (shares > 0) | in_a_set
+        wanted[np.argsort(-score, kind="stable")[:HIGHEST]] = True
+        count = min(LISTED, int(wanted.sum()))
+        chosen.append(np.sort(np.lexsort((-score, -shares, ~wanted))[:count]))
+    unlisted = tuple(plausibility.shape[1] - len(places) for places in chosen)
     predicted, meaning = _prediction(subject)
 
     def bars(values: Floats) -> tuple[tuple[int, ...], ...]:
         scaled = np.array(thousandths(values)).reshape(values.shape)
         return tuple(
-            tuple(row[places].tolist()) for row, places in zip(scaled, listed, strict=True)
+            tuple(row[places].tolist()) for row, places in zip(scaled, chosen, strict=True)
         )
 
     def bits(sets: Bools) -> tuple[int, ...]:
         """Return each set as a number: bit j is listed label j."""
-        pairs = zip(sets, listed, strict=True)
+        pairs = zip(sets, chosen, strict=True)
         return tuple(int((1 << np.flatnonzero(row[places])).sum()) for row, places in pairs)
 
     def picked(texts: Sequence[str] | None) -> tuple[str, ...] | None:
         return None if texts is None else tuple(texts[row] for row in rows)
+
+    def worst(which: Bools) -> tuple[int, ...]:
+        return tuple(np.where(which, subject.severity, -1).max(axis=1).tolist())
 
     scores = {}
     for method in subject.methods:
@@ -240,7 +206,7 @@ def _cases(outcomes: Outcomes, rows: list[int], most: int) -> Section:
             same = predicted is not None and np.allclose(method.scores, predicted, atol=5e-4)
             values = None if same else bars(method.scores[rows])
             scores[method.score] = Section(name=method.score, values=values)
-    at_most = f", {LISTED} at most" if max(map(len, listed)) == LISTED else ""
+    at_most = f", {LISTED} at most" if max(map(len, chosen)) == LISTED else ""
     left = (
         "Bars show the labels with a plausibility, in a set, or among the five highest scores of "
         f"each {words.example}{at_most}; the others are counted."
@@ -260,9 +226,8 @@ def _cases(outcomes: Outcomes, rows: list[int], most: int) -> Section:
         shown_sentence="" if len(rows) == subject.n else shown_sentence,
         total=subject.n,
         shown=len(rows),
-        rows=tuple(rows),
-        names=tuple(subject.example_names[row] for row in rows),
-        listed=tuple(tuple(places.tolist()) for places in listed),
+        names=picked(subject.example_names),
+        listed=tuple(tuple(places.tolist()) for places in chosen),
         unlisted=unlisted,
         unlisted_words=left if any(unlisted) else "",
         plausibility=bars(plausibility),
@@ -272,14 +237,12 @@ def _cases(outcomes: Outcomes, rows: list[int], most: int) -> Section:
         p=tuple(None if method.p is None else bars(method.p[rows]) for method in subject.methods),
         sets=tuple(map(bits, inside)),
         size=tuple(tuple(sets.sum(axis=1).tolist()) for sets in inside),
-        missed=tuple(tuple(thousandths(missed[rows])) for missed in outcomes.missed),
+        missed=tuple(tuple(thousandths(missed[rows])) for missed in subject.missed),
         largest=tuple(thousandths(plausibility.max(axis=1))),
         stratum=tuple(stratum_of(plausibility.max(axis=1)).tolist()),
         groups=tuple(tuple(codes[rows].tolist()) for _, codes in subject.coded),
-        severity_missed=tuple(
-            tuple(outcomes.worst_of((plausibility > 0) & ~sets)) for sets in inside
-        ),
-        answers=subject.answers(rows),
+        severity_missed=tuple(worst((plausibility > 0) & ~sets) for sets in inside),
+        answers=tuple(tuple(subject.answers[row]) for row in rows),
         annotators=tuple(sorted(subject.annotator_names)),
         ranked=names.MENTION_BLOCK in (subject.annotations or ()),
         text=picked(subject.text),
@@ -287,14 +250,7 @@ def _cases(outcomes: Outcomes, rows: list[int], most: int) -> Section:
     )
 
 
-def _listed(plausibility: Floats, inside: Bools, scores: Floats) -> Ints:
-    wanted = (plausibility > 0) | inside
-    wanted[np.argsort(-scores, kind="stable")[:HIGHEST]] = True
-    most = min(LISTED, int(wanted.sum()))
-    return np.sort(np.lexsort((-scores, -plausibility, ~wanted))[:most])
-
-
-def _prediction(subject: Subject) -> tuple[NDArray[np.float64] | None, str]:
+def _prediction(subject: Subject) -> tuple[Floats | None, str]:
     values = subject.predictions.values.astype(np.float64)
     scale = str(subject.predictions.attrs.get(names.SCALE, "probability"))
     if scale == "logit":
@@ -316,7 +272,7 @@ def verdict(
     subject: Subject,
     results: Measured,
     guarantee: Guarantee,
-    weak: Section,
+    weak: Sequence[Finding],
     checks: Sequence[Check],
 ) -> Section:
     judged, words = Judgement(None, None, ""), subject.words
@@ -330,7 +286,7 @@ def verdict(
             # Copies flatter figures by their share alone.
             severity = "weak" if check.name == "examples-alike" else "broken"
             findings.append(Finding(severity, check.name, check.words))
-    findings += weak_findings(subject, weak, guarantee)
+    findings += weak
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     if findings[0].severity == "broken" and findings[0].name != "guarantee-broken":
         sentence = f"{findings[0].sentence} {sentence}"
@@ -362,7 +318,7 @@ def _headline(
     if judged.stands == "vacuous":
         return (
             f"At alpha {float(guarantee.alpha):g} every set contains all "
-            f"{several(subject.predictions.sizes[names.LABEL], 'label')}: the guarantee is "
+            f"{several(len(subject.labels), 'label')}: the guarantee is "
             "vacuous, and the sets say nothing.",
             f"Guaranteed {guarantee.bound()}, which holds for any data.",
         )
@@ -495,7 +451,7 @@ FEW_RESAMPLES = 200
 
 
 def disagreement(subject: Subject) -> Section:
-    table, words, shown = subject.annotations, subject.words, subject.annotator_names
+    table, words = subject.annotations, subject.words
     kind = "" if table is None else str(table.attrs[names.KIND])
     if table is None or kind not in KINDS:
         nothing = f"Agreement of {kind} answers is not measured: each gives every label a share."
@@ -505,35 +461,31 @@ def disagreement(subject: Subject) -> Section:
                 f"{words.annotators} cannot be shown."
             )
         empty: dict[str, object] = dict.fromkeys(("measures", "annotators", "labels", "cells"), ())
-        texts = dict.fromkeys(("who", "note"), "")
-        return Section(sentence=nothing, nothing=nothing, **empty, **texts)
+        return Section(sentence=nothing, nothing=nothing, who="", note="", **empty)
     with warnings.catch_warnings():
         # The reader of the file warns of repeated answers and of a partial order.
         warnings.simplefilter("ignore", PlausiblyWarning)
-        answers = Answers.of(table)
         measures = agreement(
             table,
-            resamples=FEW_RESAMPLES if answers.n > MANY else RESAMPLES,
+            resamples=FEW_RESAMPLES if subject.n > MANY else RESAMPLES,
             cluster=subject.cluster if subject.cluster in table.coords else None,
             seed=subject.seed,
         )
     data = measures.data
-    labels = name_texts(subject.predictions[names.LABEL].values)
-    place = positions(labels, answers.labels)
-    cells = _cells(answers, place)
-    kept, note = _heat_labels(cells, len(labels), words)
+    cells = _cells(subject)
+    kept, note = _heat_labels(cells, len(subject.labels), words)
     different = (cell for cell in cells if cell.a != cell.b)
     most = max(different, key=lambda cell: cell.pairs, default=None)
     nothing = sentence = f"All {words.annotators} agree on every {words.example}."
     if not data.attrs["compared"]:
         have = f"No {words.example} has answers of two {words.annotators}"
-        nothing = f"{have}: disagreement cannot be measured."
-        sentence = nothing
+        nothing = sentence = f"{have}: disagreement cannot be measured."
     elif most is not None:
         same, nothing = round(100 * float(data["value"].sel(measure="percent"))), ""
+        first, second = (quoted(subject.labels[label]) for label in (most.a, most.b))
         sentence = (
             f"Two {words.annotators} agree on {same}% of the {words.examples}. They disagree most "
-            f"often on {quoted(labels[most.a])} and {quoted(labels[most.b])}."
+            f"often on {first} and {second}."
         )
     titles, rows = measure_titles(kind), []
     for measure in each(data, "measure"):
@@ -544,8 +496,8 @@ def disagreement(subject: Subject) -> Section:
     return Section(
         sentence=sentence,
         measures=tuple(rows),
-        annotators=tuple(_annotators(data, shown, place)),
-        who=_who(measures, shown, words),
+        annotators=_annotators(subject, data),
+        who=_who(subject, measures),
         labels=kept,
         cells=tuple(cell for cell in cells if {cell.a, cell.b} <= {*kept}),
         note=note,
@@ -553,24 +505,18 @@ def disagreement(subject: Subject) -> Section:
     )
 
 
-def _cells(answers: Answers, place: NDArray[np.int64]) -> list[Section]:
+def _cells(subject: Subject) -> list[Section]:
     """Return pairs of answers to one example by the two labels that they name first."""
-    cell, mention = answers.spread(answers.cells.value)
-    label = place[answers.mention_label[mention]]
-    first = (answers.mention_block[mention] <= 1) & (label >= 0)
-    codes: defaultdict[int, list[int]] = defaultdict(list)
-    for row, code in zip(cell[first].tolist(), label[first].tolist(), strict=True):
-        codes[row].append(code)
-    # By example: how many answers name each label (a, a), and how many both a and b.
-    named: defaultdict[int, Counter[tuple[int, int]]] = defaultdict(Counter)
-    for row, row_labels in codes.items():
-        for pair in combinations_with_replacement(sorted(row_labels), 2):
-            named[int(answers.cells.example[row])][pair] += int(answers.cells.n[row])
     pairs: Counter[tuple[int, int]] = Counter()
     examples: Counter[tuple[int, int]] = Counter()
-    for times in named.values():
-        for a, b in combinations_with_replacement(sorted({a for a, _ in times}), 2):
-            with_a, with_b, both = times[a, a], times[b, b], times[a, b]
+    for answers in subject.answers:
+        # How many answers name each label (a, a), and how many both a and b.
+        named: Counter[tuple[int, int]] = Counter()
+        for _, blocks, count in answers:
+            for pair in combinations_with_replacement(blocks[0] if blocks else (), 2):
+                named[pair] += int(count)
+        for a, b in combinations_with_replacement(sorted({a for a, _ in named}), 2):
+            with_a, with_b, both = named[a, a], named[b, b], named[a, b]
             met = with_a * (with_a - 1) // 2 if a == b else (with_a - both) * (with_b - both)
             pairs[a, b] += met
             examples[a, b] += met > 0
@@ -597,39 +543,35 @@ def _heat_labels(
     return kept, note + few if len(named) > len(kept) else note
 
 
-_LIKENESSES = ("agreement", "others", "vote", "says_share", "says_others")
+def _annotators(subject: Subject, data: xr.Dataset) -> tuple[Section, ...]:
+    rows = []
+    for name, annotator in zip(subject.annotator_names, each(data, names.ANNOTATOR), strict=True):
+        answers, says = int(annotator["annotator_answers"]), str(annotator["annotator_says"].item())
+        if answers:
+            measured = ("agreement", "others", "vote", "says_share", "says_others")
+            rows.append(
+                Section(
+                    name=name,
+                    answers=answers,
+                    low=bool(annotator["annotator_low"]),
+                    says=subject.labels.index(says) if says in subject.labels else None,
+                    **{part: number(annotator[f"annotator_{part}"]) for part in measured},
+                )
+            )
+    rows.sort(key=lambda row: (not row.low, row.agreement is None, row.agreement or 0.0, row.name))
+    return tuple(rows)
 
 
-def _annotators(data: xr.Dataset, shown: Sequence[str], place: NDArray[np.int64]) -> list[Section]:
-    label = dict(zip(name_texts(data[names.LABEL].values), place.tolist(), strict=True))
-    rows = [
-        Section(
-            name=name,
-            answers=int(annotator["annotator_answers"]),
-            low=bool(annotator["annotator_low"]),
-            says=label.get(str(annotator["annotator_says"].item())),
-            **{part: number(annotator[f"annotator_{part}"]) for part in _LIKENESSES},
-        )
-        for name, annotator in zip(shown, each(data, names.ANNOTATOR), strict=True)
-        if int(annotator["annotator_answers"])
-    ]
-    return sorted(
-        rows, key=lambda row: (not row.low, row.agreement is None, row.agreement or 0.0, row.name)
-    )
-
-
-def _who(measures: Agreement, shown: Sequence[str], words: Words) -> str:
-    agreements = measures["annotator_agreement"].values
-    if not len(shown) or np.isnan(agreements).all():
-        return " ".join(measures.annotator_lines())
-    low = np.array(shown)[measures["annotator_low"].values.astype(bool)].tolist()
-    span = f"{decimal(np.nanmin(agreements))} to {decimal(np.nanmax(agreements))}"
-    rest = f"Agreement with the others is {span} ({several(len(shown), words.annotator)})."
-    if not low:
-        return f"No {words.annotator} agrees clearly less with the others. {rest}"
-    named = ", ".join(low[:5]) + (f" and {counted(len(low) - 5)} more" if len(low) > 5 else "")
-    agree = "agrees" if len(low) == 1 else "agree"
-    return f"{named} {agree} less with the others than these agree among themselves. {rest}"
+def _who(subject: Subject, measures: Agreement) -> str:
+    low = measures["annotator_low"].values.astype(bool)
+    differ = [name for name, less in zip(subject.annotator_names, low, strict=True) if less]
+    noun = subject.words.annotator
+    if np.isnan(measures["annotator_agreement"].values).all():
+        return f"No {noun} can be compared with others."
+    if not differ:
+        return f"No {noun} agrees clearly less with the others."
+    agree = "agrees" if len(differ) == 1 else "agree"
+    return f"{listed(differ, most=5)} {agree} less with the others than these among themselves."
 
 
 BINS = 20
@@ -641,38 +583,38 @@ _LABELS = {DRAWN: "drawn answers", VOTED: "the majority vote", TRUE: "the true l
 def uniformity(subject: Subject) -> list[Section]:
     tests: list[Section] = []
     for place, method in enumerate(subject.methods):
-        tested = method.tested[0]
+        predictor, predictions = method.tested[0]
         if _not_examined(method):
             continue
         with warnings.catch_warnings():
             # That examples calibrated the predictor is a check of its own.
             warnings.simplefilter("ignore", PlausiblyWarning)
-            made = p_value_uniformity(
-                tested.predictor,
-                tested.predictions,
+            result = p_value_uniformity(
+                predictor,
+                predictions,
                 subject.plausibilities,
                 true_label=subject.true_label,
                 cluster=subject.cluster,
                 seed=subject.seed,
                 only_common=True,
             )
-        for kind in each(made, OF):
-            values, of = kind["p_value"].values, str(kind[OF].item())
-            above, p = float(kind["ks_above"]), float(kind["p_super_uniform"])
+        for kind in each(result, OF):
+            of, values = str(kind[OF].item()), kind["p_value"].values
+            p, guaranteed = float(kind["p_super_uniform"]), bool(kind["guaranteed"])
             count = several(len(values), subject.words.example)
             verb = "are smaller than" if p < SUSPECT else "are no smaller than"
-            compared = f"{verb} guaranteed" if kind["guaranteed"] else f"{verb} uniform"
-            nothing = "" if kind["guaranteed"] else "; nothing is guaranteed about them"
+            compared = f"{verb} guaranteed" if guaranteed else f"{verb} uniform"
+            nothing = "" if guaranteed else "; nothing is guaranteed about them"
             tests.append(
                 Section(
                     method=place,
                     of=of,
-                    guaranteed=bool(kind["guaranteed"]),
+                    guaranteed=guaranteed,
                     counts=tuple(np.histogram(values, bins=BINS, range=(0.0, 1.0))[0].tolist()),
                     p=p,
                     n=len(values),
                     sentence=f"P-values of {_LABELS[of]} ({method.name}, {count}) {compared}: "
-                    f"KS {above:.3f}, p {p_value_text(p)}{nothing}.",
+                    f"KS {float(kind['ks_above']):.3f}, p {p_value_text(p)}{nothing}.",
                 )
             )
     return tests
@@ -684,20 +626,22 @@ def p_value_text(value: float) -> str:
 
 def method_checks(subject: Subject, place: int, tests: Sequence[Section]) -> list[Check]:
     title = f"p-values of {subject.methods[place].name} are no smaller than guaranteed"
-    own = (test for test in tests if test.method == place and test.guaranteed)
-    state = {True: HELD, False: BROKEN}
-    return [
-        *subject.checks,
-        *(Check("p-values", title, state[test.p >= SUSPECT], test.sentence) for test in own),
+    own = [test for test in tests if test.method == place and test.guaranteed]
+    states = [HELD if test.p >= SUSPECT else BROKEN for test in own]
+    checks = [
+        Check("p-values", title, state, test.sentence)
+        for test, state in zip(own, states, strict=True)
     ]
+    return [*subject.checks, *checks]
 
 
 def assumptions(subject: Subject, tests: Sequence[Section]) -> Section:
-    checks = list(subject.checks)
-    for place, method in enumerate(subject.methods):
-        if not method.reference:
-            checks += [new for new in method_checks(subject, place, tests) if new not in checks]
-    checks.sort(key=lambda check: (BROKEN, UNCHECKED, HELD).index(check.state))
+    every = [method_checks(subject, place, tests) for place in range(len(subject.methods))]
+    kept = zip(subject.methods, every, strict=True)
+    known = dict.fromkeys(
+        check for method, checks in kept for check in checks if not method.reference
+    )
+    checks = sorted(known, key=lambda check: (BROKEN, UNCHECKED, HELD).index(check.state))
     broken = [check.title for check in checks if check.state == BROKEN]
     unknown = sum(check.state == UNCHECKED for check in checks)
     start = "No assumption that can be checked is broken"
@@ -715,14 +659,13 @@ def assumptions(subject: Subject, tests: Sequence[Section]) -> Section:
 
 def _not_examined(method: MethodSets) -> str:
     """Return why the p-values of a method are not examined; empty where they are."""
-    tested = method.tested[0]
-    if not tested.predictor.has_p_values:
+    predictor, predictions = method.tested[0]
+    reason = ""
+    if not predictor.has_p_values:
         reason = "its combiner has thresholds only"
-    elif names.AUGMENTATION in tested.predictions.dims:
+    elif names.AUGMENTATION in predictions.dims:
         reason = "each example has several augmentations"
-    else:
-        return ""
-    return f"P-values of {method.name} are not examined: {reason}."
+    return reason and f"P-values of {method.name} are not examined: {reason}."
 
 
 PLACES = 200  # points of a curve over all examples
@@ -744,12 +687,11 @@ def vote(subject: Subject, results: Measured, voted: Measured | None) -> Section
         f"{measured_text(votes)} of their majority votes."
     )
     if voted is not None:
-        voted_evaluation = voted.evaluation
+        others, other_size = (interval(voted.evaluation, name) for name in (AGGREGATED, SET_SIZE))
         sentence = (
             f"These sets contain {_percent(answers)} of the {words.of_annotators} answers, with "
             f"{size.mean or 0:.2f} labels per set. Calibrated on the majority vote, they would "
-            f"contain {_percent(interval(voted_evaluation, AGGREGATED))}, with "
-            f"{interval(voted_evaluation, SET_SIZE).mean or 0:.2f}."
+            f"contain {_percent(others)}, with {other_size.mean or 0:.2f}."
         )
     return Section(
         sentence=sentence,
@@ -763,42 +705,57 @@ def vote(subject: Subject, results: Measured, voted: Measured | None) -> Section
 
 
 def realised(subject: Subject, results: Measured) -> Section:
-    curve = results.realised
-    n = curve.sizes["share"]
+    shown = (AGGREGATED, "majority_vote_coverage", "largest_plausibility")
+    curves = [np.sort(results.evaluation[name].values) for name in shown]
+    n, covered = subject.n, curves[0]
     places = np.unique(np.linspace(0, n - 1, min(n, PLACES)).round().astype(np.int64))
-    covered = curve[AGGREGATED].values
+    aggregated, voted, largest = (tuple(curve[places].tolist()) for curve in curves)
     whole = float((covered > 1 - 1e-9).mean())
     half = float((covered < 0.5 - 1e-9).mean())
     little = f"{percent(half)} contain" if half else "none contains"
     return Section(
         sentence=f"{percent(whole).capitalize()} of the sets contain all answers to their "
         f"{subject.words.example}; {little} less than half of them.",
-        share=tuple(curve["share"].values[places].tolist()),
-        aggregated=tuple(covered[places].tolist()),
-        voted=tuple(curve["majority_vote_coverage"].values[places].tolist()),
-        largest=tuple(curve["largest_plausibility"].values[places].tolist()),
+        share=tuple(((places + 1) / n).tolist()),
+        aggregated=aggregated,
+        voted=voted,
+        largest=largest,
     )
 
 
 def weak(
-    subject: Subject,
-    results: Measured,
-    guarantee: Guarantee,
-    group_values: Mapping[str, tuple[tuple[int, int], ...]],
-) -> Section:
+    subject: Subject, results: Measured, guarantee: Guarantee
+) -> tuple[Section, list[Finding]]:
+    """Return section 4, and what the verdict names of it."""
     level = level_of(guarantee)
-    strata = [
-        _part(part, level, "ambiguity", f"most frequent answer {part[AMBIGUITY].item()}", at)
-        for at, part in enumerate(each(results.evaluation, AMBIGUITY))
-        if int(part["stratum_n"])
-    ]
-    groups: list[Part] = []
+
+    def part(measured: xr.Dataset, kind: str, title: str, **which: object) -> Section:
+        prefix, n = ("stratum_", "stratum_n") if kind == "ambiguity" else ("", "count")
+        covered = interval(measured, f"{prefix}{AGGREGATED}")
+        return Section(
+            kind=kind,
+            title=title,
+            n=int(measured[n]),
+            covered=covered,
+            size=interval(measured, f"{prefix}{SET_SIZE}"),
+            clear=level is not None and covered.high is not None and covered.high < level - 1e-9,
+            **{"where": (), "stratum": None, **which},
+        )
+
+    strata = []
+    for at, stratum in enumerate(each(results.evaluation, AMBIGUITY)):
+        if int(stratum["stratum_n"]):
+            title = f"most frequent answer {stratum[AMBIGUITY].item()}"
+            strata.append(part(stratum, "ambiguity", title, stratum=at))
+    groups: list[Section] = []
     note = ""
-    if results.groups is not None:
-        for subgroup in each(results.groups, "subgroup"):
-            title = str(subgroup["subgroup"].item())
-            kind = "group" if int(subgroup["depth"]) == 1 else "crossed"
-            groups.append(_part(subgroup, level, kind, title, where=group_values[title]))
+    nothing = results.groups if isinstance(results.groups, str) else ""
+    if not isinstance(results.groups, str):
+        values = group_values(subject)
+        for group in each(results.groups, "subgroup"):
+            title = str(group["subgroup"].item())
+            kind = "group" if int(group["depth"]) == 1 else "crossed"
+            groups.append(part(group, kind, title, where=values[title]))
         groups.sort(key=lambda part: (part.kind != "group", part.covered.high or 0.0))
         counts = results.groups.attrs
         note = f"Intervals are widened for {several(int(counts['compared']), 'group')}"
@@ -808,40 +765,18 @@ def weak(
             note += f"; {few} {'is' if left == 1 else 'are'} left out"
         if len(groups) > MOST_PARTS:
             note += f"; the {MOST_PARTS} with the lowest coverage are shown"
-        groups = groups[:MOST_PARTS]
         note += ". Those by agreement hold for each alone."
-    section = Section(level=level, parts=(*strata, *groups), note=note, nothing=results.no_groups)
+    parts = (*strata, *groups[:MOST_PARTS])
+    section = Section(level=level, parts=parts, note=note, nothing=nothing)
     findings = weak_findings(subject, section, guarantee)
     sentences = [f"{finding.sentence} {finding.action}" for finding in findings]
     if level is None:
-        known = [part for part in section.parts if part.covered.mean is not None]
-        lowest = min(known, key=lambda part: part.covered.mean or 0.0)
+        known = [part for part in parts if part.covered.mean is not None]
+        lowest = min(known, key=lambda part: part.covered.mean)
         sentences = [f"Lowest coverage: {lowest.title}, {measured_text(lowest.covered)}."]
     even = "No group and no level of agreement is shown to be below the guarantee."
     section.sentence = " ".join(sentences) or even
-    return section
-
-
-def _part(
-    part: xr.Dataset,
-    level: float | None,
-    kind: str,
-    title: str,
-    stratum: int | None = None,
-    where: tuple[tuple[int, int], ...] = (),
-) -> Part:
-    prefix, n = ("", "count") if stratum is None else ("stratum_", "stratum_n")
-    covered = interval(part, f"{prefix}{AGGREGATED}")
-    return Part(
-        kind=kind,
-        title=title,
-        n=int(part[n]),
-        covered=covered,
-        size=interval(part, f"{prefix}{SET_SIZE}"),
-        clear=level is not None and covered.high is not None and covered.high < level - 1e-9,
-        where=where,
-        stratum=stratum,
-    )
+    return section, findings
 
 
 def sizes(subject: Subject, results: Measured) -> Section:
@@ -850,7 +785,7 @@ def sizes(subject: Subject, results: Measured) -> Section:
         low, high, count = (int(row[name]) for name in ("size_from", "size_to", "count"))
         covered = interval(row, AGGREGATED)
         bars.append(Section(low=low, high=high, count=count, covered=covered))
-    labels = subject.predictions.sizes[names.LABEL]
+    labels = len(subject.labels)
     ordered = np.sort(results.evaluation[SET_SIZE].values)
     n, empty = len(ordered), float((ordered == 0).mean())
     middle, large = int(ordered[(n - 1) // 2]), int(ordered[min(n - 1, int(0.95 * n))])
@@ -866,9 +801,9 @@ def sizes(subject: Subject, results: Measured) -> Section:
     return Section(sentence=text, bars=tuple(bars))
 
 
-def surprising(outcomes: Outcomes, view: int, shown: Sequence[int]) -> Section:
-    words, n = outcomes.subject.words, outcomes.subject.n
-    rows, missed = outcomes.most_missed(view), outcomes.missed[view]
+def surprising(subject: Subject, view: int, shown: Sequence[int]) -> Section:
+    words, n = subject.words, subject.n
+    rows, missed = subject.most_missed(view), subject.missed[view]
     text = f"Every set contains all answers to its {words.example}."
     if rows:
         most, incomplete = int((missed > 0.5 + 1e-9).sum()), int((missed > 0).sum())
@@ -878,8 +813,7 @@ def surprising(outcomes: Outcomes, view: int, shown: Sequence[int]) -> Section:
         )
         if incomplete > SURPRISING:
             text += f" The {SURPRISING} that leave out most:"
-    place = {row: at for at, row in enumerate(shown)}
-    return Section(sentence=text, cases=tuple(place[row] for row in rows if row in place))
+    return Section(sentence=text, cases=tuple(shown.index(row) for row in rows))
 
 
 def splits(subject: Subject, method: str, place: int) -> Section | None:

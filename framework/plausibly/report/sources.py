@@ -7,15 +7,13 @@ import json
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.calibration.alphas import AlphaLike
 from plausibly.config.settings import without_plugins
-from plausibly.conformal.aggregate import aggregate
 from plausibly.conformal.inputs import (
     FINGERPRINT,
     GUARANTEES,
@@ -25,7 +23,7 @@ from plausibly.conformal.inputs import (
 )
 from plausibly.conformal.load import load_predictor
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.data import align, names
+from plausibly.data import names
 from plausibly.data.names import name_texts, positions, several
 from plausibly.data.plausibilities import mean_over_draws
 from plausibly.data.select import select_annotations
@@ -45,17 +43,10 @@ from plausibly.protocols import AGGREGATOR
 from plausibly.registry import called
 from plausibly.report.model import BROKEN, HELD, UNCHECKED, Check, Words
 from plausibly.report.sections import p_value_text
-from plausibly.report.subject import (
-    MethodSets,
-    Options,
-    Reported,
-    Subject,
-    Table,
-    Tested,
-    with_tables,
-)
+from plausibly.report.subject import MethodSets, Options, Subject, Table, with_tables
 from plausibly.study.prepare import Prepared, groups_of, owners, plural, prepare
 from plausibly.study.run import (
+    FIRST,
     PREDICTOR,
     RESOLVED,
     RESULTS,
@@ -65,45 +56,37 @@ from plausibly.study.run import (
     resolved_text,
 )
 
-FIRST = 0
 HALF = 0.5
 VOTED = "majority-vote"
-_WORDS = '[report] words = { example = "nodule" }'
 
 Data: TypeAlias = "xr.DataArray | xr.Dataset | Path | str"
+Tested: TypeAlias = tuple[ConformalPredictor, xr.DataArray]
+Tables: TypeAlias = Mapping[str, Mapping[str, object]]
 
 
 def method_sets(
-    name: str,
-    predictions: xr.DataArray,
-    tested: Sequence[Tested],
-    rows: Sequence[Bools],
-    alphas: Sequence[AlphaLike],
-    *,
-    reference: bool = False,
+    name: str, data: Subject, tested: Sequence[Tested], *, reference: bool = False
 ) -> MethodSets:
-    """Return the sets of one method; `rows` are the examples that each predictor was tested on."""
-    order = np.argsort(np.concatenate([np.flatnonzero(mine) for mine in rows]))
+    """Return the sets of one method, of all examples that its predictors were tested on."""
     dims = (names.EXAMPLE, names.LABEL, names.ALPHA)
-    sets, p_values, scores = [], [], []
+    parts: list[xr.Dataset] = []
     with warnings.catch_warnings():
         # The report states what the sets warn of.
         warnings.simplefilter("ignore", PlausiblyWarning)
-        for pair in tested:
-            new = pair.predictor.predict(pair.predictions, list(alphas)).transpose(*dims)
-            new_scores = pair.predictor.scores(pair.predictions)
-            if new_scores.ndim > 2:  # bars show one score per label, the mean over augmentations
-                new_scores = new_scores.mean(axis=0)
-            place = positions(pair.predictor.labels, name_texts(new[names.LABEL].values))
-            sets.append(new)
-            if pair.predictor.has_p_values:
-                p = pair.predictor.p_values(pair.predictions).transpose(*dims[:2])
-                p_values.append(p.values)
-            scores.append(new_scores[:, place])
+        for predictor, predictions in tested:
+            sets = predictor.predict(predictions, list(data.alphas)).transpose(*dims)
+            scores = predictor.scores(predictions)
+            if scores.ndim > 2:  # bars show one score per label, the mean over augmentations
+                scores = scores.mean(axis=0)
+            place = positions(predictor.labels, name_texts(sets[names.LABEL].values))
+            part = xr.Dataset({"sets": sets, "scores": (dims[:2], scores[:, place])})
+            if predictor.has_p_values:
+                part["p"] = predictor.p_values(predictions).transpose(*dims[:2]).variable
+            parts.append(part)
     # The weakest guarantee holds for all predictors.
     guarantees = [
         min(
-            (pair.predictor.guarantee(alpha) for pair in tested),
+            (predictor.guarantee(alpha) for predictor, _ in tested),
             key=lambda claim: (
                 claim.level is not None,
                 claim.level or 0,
@@ -111,101 +94,82 @@ def method_sets(
                 claim.has,
             ),
         )
-        for alpha in alphas
+        for alpha in data.alphas
     ]
     whole = xr.concat(
-        sets, names.EXAMPLE, coords="different", compat="equals", join="exact", combine_attrs="drop"
-    )
+        parts,
+        names.EXAMPLE,
+        data_vars="all",
+        coords="different",
+        compat="equals",
+        join="exact",
+        combine_attrs="drop",
+    ).sel({names.EXAMPLE: data.predictions[names.EXAMPLE].values})
     attributes = {
         GUARANTEES: json.dumps([guarantee.to_json() for guarantee in guarantees]),
-        FINGERPRINT: " ".join(pair.predictor.fingerprint for pair in tested),
-        OVERLAP: sum(int(new.attrs[OVERLAP]) for new in sets),
-        LABEL_ORDER: sets[0].attrs[LABEL_ORDER],
+        FINGERPRINT: " ".join(predictor.fingerprint for predictor, _ in tested),
+        OVERLAP: sum(int(part["sets"].attrs[OVERLAP]) for part in parts),
+        LABEL_ORDER: parts[0]["sets"].attrs[LABEL_ORDER],
     }
-    whole = whole.isel({names.EXAMPLE: order}).assign_attrs(attributes)
-    metadata = tested[0].predictor.metadata
+    sets = whole["sets"].assign_attrs(attributes)
     return MethodSets(
         name=name,
-        about=f"{metadata.calibrator} + {metadata.combiner}, score {metadata.score}",
         reference=reference,
         tested=tested,
-        sets=with_left_out(whole, read_left_out(predictions.attrs)),
-        p=np.concatenate(p_values)[order] if p_values else None,
-        scores=np.concatenate(scores)[order],
-        score=metadata.score,
+        sets=with_left_out(sets, read_left_out(data.predictions.attrs)),
+        p=whole["p"].values if "p" in whole else None,
+        scores=whole["scores"].values,
         guarantees=guarantees,
     )
 
 
 def subject_of_predictor(
-    predictor: ConformalPredictor, data: Reported, options: Options, *, only_common: bool = False
+    predictor: ConformalPredictor, data: Subject, *, only_common: bool = False
 ) -> Subject:
-    model, plausibilities = _matched(data.predictions, data.plausibilities, only_common=only_common)
-    model, plausibilities = _along_order(model), _along_order(plausibilities, model)
-    tested = Tested(predictor=predictor, predictions=model)
+    data = _matched(data, only_common=only_common)
+    model = _along_order(data.predictions)
+    plausibilities = _along_order(data.plausibilities, model)
+    data = attrs.evolve(data, predictions=model, plausibilities=plausibilities)
     name = f"{predictor.metadata.calibrator}, {predictor.metadata.combiner}"
-    every = np.ones(model.sizes[names.EXAMPLE], dtype=np.bool_)
-    method = method_sets(name, model, [tested], [every], data.alphas)
-    return _subject(
-        attrs.evolve(data, predictions=model, plausibilities=plausibilities),
-        [method],
-        f"One predictor, calibrated on {several(predictor.n, 'example')}.",
-        [_overlap_check(method, options.words), *_shift_checks(method, options.words)],
-        options,
-    )
+    method = method_sets(name, data, [(predictor, model)])
+    source = f"One predictor, calibrated on {several(predictor.n, 'example')}."
+    return _completed(data, [method], source, _predictor_checks(method, data.words))
 
 
-def _subject(
-    data: Reported, methods: Sequence[MethodSets], source: str, extra: list[Check], options: Options
+def _completed(
+    data: Subject, methods: Sequence[MethodSets], source: str, checks: Sequence[Check]
 ) -> Subject:
-    shared = {field.name: getattr(data, field.name) for field in attrs.fields(Reported)}
-    model = data.predictions
+    """Return a subject with its sets and checks; of several augmentations bars show the mean."""
+    nouns = data.words.examples
+    resemble = (
+        f"The guarantee holds for {nouns} of the same origin, in no particular order. Checks can "
+        "show that this is not so; none can show that it is."
+    )
+    title = f"new {nouns} resemble the calibration set"
+    exchangeable = Check("exchangeable", title, UNCHECKED, resemble)
+    trained = (
+        f"A model is more certain on {nouns} that it was trained on. The predictions must come "
+        "from a model that was trained on others, or on the other folds."
+    )
+    title = f"the model was trained on none of these {nouns}"
+    checks = [*checks, exchangeable, Check("model-saw-none", title, UNCHECKED, trained)]
+    model, table = data.predictions, data.annotations
     if names.AUGMENTATION in model.dims:
         model = model.mean(names.AUGMENTATION, keep_attrs=True)
-    shared["predictions"] = model
-    examples, table = name_texts(model[names.EXAMPLE].values), data.annotations
     if table is not None:
-        answered = {*name_texts(table.indexes[names.EXAMPLE])}
-        shared["annotations"] = select_annotations(
-            table, example=sorted(answered.intersection(examples))
-        )
-    noun, nouns = options.words.example, options.words.examples
-    checks = [
-        Check(
-            "example-twice",
-            f"no {noun} twice",
-            HELD,
-            f"All {counted(len(examples))} names are different.",
-        ),
-        *extra,
-        Check(
-            "exchangeable",
-            f"new {nouns} resemble the calibration set",
-            UNCHECKED,
-            f"The guarantee holds for {nouns} of the same origin, in no particular order. Checks "
-            "can show that this is not so; none can show that it is.",
-        ),
-        Check(
-            "model-saw-none",
-            f"the model was trained on none of these {nouns}",
-            UNCHECKED,
-            f"A model is more certain on {nouns} that it was trained on. The predictions must come "
-            "from a model that was trained on others, or on the other folds.",
-        ),
-    ]
-    return Subject(**shared, methods=methods, source=source, checks=checks, options=options)
-
-
-def _matched(
-    predictions: xr.DataArray, plausibilities: xr.DataArray, *, only_common: bool = False
-) -> tuple[xr.DataArray, xr.DataArray]:
-    labels = name_texts(predictions[names.LABEL].values)
-    matched = align.match_labels(
-        plausibilities, labels, source="plausibilities", other="predictions"
+        answered = {*name_texts(table.indexes[names.EXAMPLE])}.intersection(data.known_names)
+        table = select_annotations(table, example=sorted(answered))
+    return attrs.evolve(
+        data, predictions=model, annotations=table, methods=methods, source=source, checks=checks
     )
-    model, matched = align.match_examples(predictions, matched, only_common=only_common)
-    order = np.argsort(model[names.EXAMPLE].values.astype(np.str_), kind="stable")
-    return model.isel({names.EXAMPLE: order}), matched.isel({names.EXAMPLE: order})
+
+
+def _matched(data: Subject, *, only_common: bool = False) -> Subject:
+    """Return the data with the same labels and examples, in the order of their names."""
+    pair = inputs.matched(data.predictions, data.plausibilities, only_common)
+    order = np.argsort(pair[0][names.EXAMPLE].values.astype(np.str_), kind="stable")
+    model, plausibilities = (array.isel({names.EXAMPLE: order}) for array in pair)
+    return attrs.evolve(data, predictions=model, plausibilities=plausibilities)
 
 
 def _along_order(array: xr.DataArray, source: xr.DataArray | None = None) -> xr.DataArray:
@@ -213,32 +177,21 @@ def _along_order(array: xr.DataArray, source: xr.DataArray | None = None) -> xr.
     return array if order is None else array.sel({names.LABEL: order})
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class Compared(Reported):
-    methods: Mapping[str, Mapping[str, object]]
-
-
-def subject_of_study(study: Compared, options: Options, *, disabled: Sequence[str] = ()) -> Subject:
+def subject_of_study(study: Subject, tables: Tables, *, disabled: Sequence[str] = ()) -> Subject:
     """Return the subject of a study: each half of the examples is calibrated on the other."""
     hashes = hash_names(study.predictions[names.EXAMPLE].values)
     groups, strata = (
         None if name is None else example_values(name, [study.predictions])
         for name in (study.cluster, study.stratify)
     )
-    try:
-        # The test examples of the first split of a study of halves.
-        half = split(hashes, split_keys(study.seed, FIRST), test=HALF, groups=groups, strata=strata)
-    except InputError as error:
-        if error.name == "split-empty":
-            error.hint = "calibrate on other examples, and report that predictor"
-        raise
+    # The test examples of the first split of a study of halves.
+    half = split(hashes, split_keys(study.seed, FIRST), test=HALF, groups=groups, strata=strata)
     with without_plugins(tuple(disabled)):
-        methods = [_sets(study, half, name, table) for name, table in study.methods.items()]
-        if all(
-            guarantee.target != "majority-vote" for made in methods for guarantee in made.guarantees
-        ):
-            score = next(iter(study.methods.values())).get("score", "probability")
-            name = VOTED if VOTED not in study.methods else "calibrated on majority votes"
+        methods = [_sets(study, half, name, table) for name, table in tables.items()]
+        targets = {guarantee.target for method in methods for guarantee in method.guarantees}
+        if "majority-vote" not in targets:
+            score = next(iter(tables.values())).get("score", "probability")
+            name = VOTED if VOTED not in tables else "calibrated on majority votes"
             table = {"calibrator": VOTED, "score": score}
             # Some data, such as several augmentations, have no method for majority votes.
             with contextlib.suppress(InputError):
@@ -250,20 +203,20 @@ def subject_of_study(study: Compared, options: Options, *, disabled: Sequence[st
         f"halves with random seed {study.seed}), each calibrated on the other, so that every "
         "example has a set. P-values are those of the first half."
     )
+    checks = _split_checks(study, half, tables)
     plausibilities = _along_order(mean_over_draws(study.plausibilities), study.predictions)
-    data = attrs.evolve(
-        study, predictions=_along_order(study.predictions), plausibilities=plausibilities
-    )
-    return _subject(data, methods, source, _split_checks(study, half, options.words), options)
+    model = _along_order(study.predictions)
+    study = attrs.evolve(study, predictions=model, plausibilities=plausibilities)
+    return _completed(study, methods, source, checks)
 
 
 def _sets(
-    study: Compared, half: Bools, name: str, table: Mapping[str, object], *, reference: bool = False
+    study: Subject, half: Bools, name: str, table: Mapping[str, object], *, reference: bool = False
 ) -> MethodSets:
     method = read_methods({name: table})[name].made()
     model, seed = study.predictions, split_seed(study.seed, FIRST)
-    tested, rows = [], (half, ~half)
-    for test in rows:
+    tested = []
+    for test in (half, ~half):
         with warnings.catch_warnings():
             # The study warned of the method when it ran.
             warnings.simplefilter("ignore", PlausiblyWarning)
@@ -271,13 +224,14 @@ def _sets(
                 model, study.plausibilities, ~test, seed=seed, cluster=study.cluster
             )
         new = as_asked(predictor, model.isel({names.EXAMPLE: test}), split_keys(study.seed, FIRST))
-        tested.append(Tested(predictor=predictor, predictions=_along_order(new)))
-    return method_sets(name, _along_order(model), tested, rows, study.alphas, reference=reference)
+        tested.append((predictor, _along_order(new)))
+    return method_sets(name, study, tested, reference=reference)
 
 
-def _split_checks(study: Compared, half: Bools, words: Words) -> list[Check]:
-    examples, model, checks, values = words.examples, study.predictions, [], None
-    if study.cluster is None:
+def _split_checks(study: Subject, half: Bools, tables: Tables) -> list[Check]:
+    words, model, cluster = study.words, study.predictions, study.cluster
+    examples, checks, values = words.examples, [], None
+    if cluster is None:
         for owner in owners(model):
             codes = codes_of(example_values(owner.name, [model]))[1]
             both = np.intersect1d(codes[half], codes[~half]).size
@@ -289,21 +243,20 @@ def _split_checks(study: Compared, half: Bools, words: Words) -> list[Check]:
                 title = f"no {owner.name} on both sides"
                 checks.append(Check("cluster-on-both-sides", title, BROKEN, text))
     else:
-        group, groups = groups_of(model, study.cluster), plural(study.cluster)
+        group, groups = groups_of(model, cluster), plural(cluster)
         text = f"{counted(group.groups)} {groups} stay whole in every split."
-        title = f"no {study.cluster} on both sides"
+        title = f"no {cluster} on both sides"
         checks.append(Check("cluster-on-both-sides", title, HELD, text))
-        if group.several and not all(
-            clustered_by(table.get("calibrator"), study.cluster) for table in study.methods.values()
-        ):
+        clustered = (clustered_by(table.get("calibrator"), cluster) for table in tables.values())
+        if group.several and not all(clustered):
             text = (
                 f"{counted(group.several)} of {counted(group.groups)} {groups} have several "
                 f"{examples}, which may be alike. Intervals here count {groups}; compare with "
-                f'one_per = "{study.cluster}" in [examples].'
+                f'one_per = "{cluster}" in [examples].'
             )
-            title = f"{examples} of one {study.cluster} are like any others"
+            title = f"{examples} of one {cluster} are like any others"
             checks.append(Check("cluster-repeats", title, UNCHECKED, text))
-        values = example_values(study.cluster, [model])
+        values = example_values(cluster, [model])
     first = {names.AUGMENTATION: 0} if names.AUGMENTATION in model.dims else {}
     with warnings.catch_warnings():
         # The report states the copies itself.
@@ -319,119 +272,98 @@ def _split_checks(study: Compared, half: Bools, words: Words) -> list[Check]:
     return [*checks, Check("examples-alike", f"no copies among {examples}", state, text)]
 
 
-def _overlap_check(method: MethodSets, words: Words) -> Check:
-    title = f"no {words.example} here calibrated the predictor"
+def _predictor_checks(method: MethodSets, words: Words) -> list[Check]:
+    predictor, predictions = method.tested[0]
     overlap, n = int(method.sets.attrs[OVERLAP]), method.sets.sizes[names.EXAMPLE]
-    predictor = method.tested[0].predictor
+    name, state = "overlap", HELD
+    text = f"None of the {counted(n)} names is in the calibration set of {counted(predictor.n)}."
     if predictor.hashes is None:
+        state = UNCHECKED
         text = "The predictor was saved without the names of its calibration set."
-        return Check("overlap", title, UNCHECKED, text)
-    if overlap:
+    elif overlap:
+        name, state = "evaluated-on-calibration", BROKEN
         part = f"All {counted(n)}" if overlap == n else f"{counted(overlap)} of {counted(n)}"
         text = f"{part} {words.examples} calibrated the predictor: their coverage is no evidence."
-        return Check("evaluated-on-calibration", title, BROKEN, text)
-    text = f"None of the {counted(n)} names is in the calibration set of {counted(predictor.n)}."
-    return Check("overlap", title, HELD, text)
+    checks = [Check(name, f"no {words.example} here calibrated the predictor", state, text)]
+    if predictor.reference is not None and not predictor.pools.calibration.claim.weights:
+        shift = shift_test(predictor.reference, predictor.largest_scores(predictions))
+        title = f"{words.examples} score like the calibration set"
+        text = f"Largest scores: KS {shift.distance:.2f}, p {p_value_text(shift.p_value)}."
+        if shift.suspected:
+            text += " Under a shift nothing is guaranteed."
+        name, state = ("shift-suspected", BROKEN) if shift.suspected else ("shift", HELD)
+        checks.append(Check(name, title, state, text))
+    return checks
 
 
-def _shift_checks(method: MethodSets, words: Words) -> list[Check]:
-    tested = method.tested[0]
-    if tested.predictor.reference is None or tested.predictor.pools.calibration.claim.weights:
-        return []
-    shift = shift_test(
-        tested.predictor.reference, tested.predictor.largest_scores(tested.predictions)
-    )
-    title = f"{words.examples} score like the calibration set"
-    text = f"Largest scores: KS {shift.distance:.2f}, p {p_value_text(shift.p_value)}."
-    if not shift.suspected:
-        return [Check("shift", title, HELD, text)]
-    return [Check("shift-suspected", title, BROKEN, f"{text} Under a shift nothing is guaranteed.")]
-
-
-def check_arguments(arguments: Mapping[str, object], wanted: Sequence[str], source: str) -> None:
-    for name, value in arguments.items():
-        if value is not None and name not in wanted:
-            expected = f"some of {', '.join(wanted)}" if wanted else "none of these arguments"
-            what = f"{name} has no meaning in a report on {source}"
-            raise _unfit(what, expected, name, f"leave {name} out", name)
-
-
-def _unfit(what: str, expected: str, found: str, hint: str, name: str) -> InputError:
+def unfit(argument: str, what: str, expected: str, hint: str) -> InputError:
     return InputError(
-        "report-argument", what, expected=expected, found=found, hint=hint, source=name
+        "report-argument", what, expected=expected, found=argument, hint=hint, source=argument
     )
 
 
-def data(
+def read_data(
     predictions: xr.DataArray | Path | str | None,
     annotations: xr.Dataset | Path | str | None,
     plausibilities: Data | None,
 ) -> tuple[xr.DataArray, xr.Dataset | None, xr.DataArray]:
-    answers = annotations if plausibilities is None else plausibilities
-    needed = {"predictions": predictions, "annotations or plausibilities": answers}
-    for name, value in needed.items():
-        if value is None:
-            hint = 'write_report(source, "report.html", predictions=..., annotations=...)'
-            expected = f"{', and '.join(needed)}, of the same examples"
-            raise _unfit(f"the report lacks {name}", expected, "none", hint, name)
-    model = read_predictions(predictions) if isinstance(predictions, Path | str) else predictions
     table = read_annotations(annotations) if isinstance(annotations, Path | str) else annotations
     if isinstance(plausibilities, Path | str):
         plausibilities = read_plausibilities(plausibilities)
-    unchecked = aggregate(cast("xr.Dataset", table)) if plausibilities is None else plausibilities
-    checked = Predictions.from_xarray(cast("xr.DataArray", model)).array
-    return checked, table, inputs.as_plausibilities(unchecked)
+    answers = table if plausibilities is None else plausibilities
+    model = read_predictions(predictions) if isinstance(predictions, Path | str) else predictions
+    if model is None or answers is None:
+        missing = "predictions" if model is None else "annotations or plausibilities"
+        raise unfit(
+            missing,
+            f"the report lacks {missing}",
+            "predictions, and annotations or plausibilities, of the same examples",
+            'write_report(source, "report.html", predictions=..., annotations=...)',
+        )
+    return Predictions.from_xarray(model).array, table, inputs.as_plausibilities(answers)
 
 
-def compared_results(
-    result: xr.Dataset,
-    model: xr.DataArray,
-    table: xr.Dataset | None,
-    plausibilities: xr.DataArray,
-    methods: Methods | None,
-    by: Sequence[str] | None,
-) -> Compared:
+def subject_of_comparison(result: xr.Dataset, data: Subject, methods: Methods | None) -> Subject:
+    """Return the subject of the result of `compare`, from the data that were compared."""
     tables: dict[str, dict[str, object]] = json.loads(str(result.attrs["methods"]))
     texts = [str(value) for parameters in tables.values() for value in parameters.values()]
     lacking = methods is None and any("(" in text for text in texts)
     by_name = read_methods(dict(tables) if methods is None else methods)
     if lacking or list(by_name) != list(tables):
-        raise _unfit(
-            "the report lacks methods" if lacking else "methods are not those that were compared",
-            f"{', '.join(tables)}, with their parameters",
-            "none" if lacking else ", ".join(by_name),
-            "pass the methods that were compared: methods=methods",
+        raise unfit(
             "methods",
+            "methods are not those that were compared",
+            f"{', '.join(tables)}, with their parameters",
+            "pass the methods that were compared: methods=methods",
         )
-    model, plausibilities = _matched(model, plausibilities)
-    if model.sizes[names.EXAMPLE] != int(result.attrs["n"]):
+    study = _matched(data)
+    if study.n != int(result.attrs["n"]):
         raise InputError(
             "study-changed",
             "these are not the examples that were compared",
             expected=f"{counted(int(result.attrs['n']))} of them",
-            found=counted(model.sizes[names.EXAMPLE]),
+            found=counted(study.n),
             hint="pass the predictions and annotations that were compared",
             source="predictions",
         )
     stratify = result.attrs.get("stratify")
-    return Compared(
-        predictions=model,
-        plausibilities=plausibilities,
-        annotations=table,
-        methods={name: attrs.asdict(method, recurse=False) for name, method in by_name.items()},
+    study = attrs.evolve(
+        study,
         alphas=[str(alpha) for alpha in json.loads(str(result.attrs["alphas"]))],
         cluster=result.attrs.get("cluster"),
-        stratify=stratify if stratify in model.coords else None,
-        groups=by,
+        stratify=stratify if stratify in study.predictions.coords else None,
         ties=inputs.check_ties(str(result.attrs["ties"])),
         seed=int(result.attrs["seed"]),
         compared=result,
     )
+    chosen = {name: attrs.asdict(method, recurse=False) for name, method in by_name.items()}
+    return subject_of_study(study, chosen)
 
 
 def finished(path: Path) -> tuple[Prepared, xr.Dataset]:
-    ready = None if path.is_dir() else prepare(path)
-    folder = path if ready is None else ready.study.output.folder
+    """Return a study that ran, and its results, which must be those of its file and data."""
+    source = None if path.is_dir() else prepare(path)
+    folder = path if source is None else source.study.output.folder
     lacking = [name for name in (RESULTS, RESOLVED, PREDICTOR) if not (folder / name).exists()]
     if lacking:
         raise InputError(
@@ -439,35 +371,31 @@ def finished(path: Path) -> tuple[Prepared, xr.Dataset]:
             f"{folder} holds no results of a study",
             expected=f"{RESULTS}, {RESOLVED} and {PREDICTOR}",
             found=f"no {lacking[0]}",
-            hint=f"plausibly run {'study.toml' if ready is None else path}",
+            hint=f"plausibly run {'study.toml' if source is None else path}",
             source=str(folder),
         )
-    text = "" if ready is None else resolved_text(ready, folder)
-    if ready is None or text != (folder / RESOLVED).read_text(encoding="utf-8"):
-        # Another version may write the same study as another text.
-        ready = prepare(folder / RESOLVED)
-        if text and text != resolved_text(ready, folder):
-            raise _changed(path, folder, "another study", "the study")
-    result = load_study(folder / RESULTS).data
-    with warnings.catch_warnings(), without_plugins(ready.study.plugins.disable):
-        # The study warned of it when it ran.
-        warnings.simplefilter("ignore", PlausiblyWarning)
-        fingerprint = first_predictor(ready).fingerprint
-    if load_predictor(folder / PREDICTOR).fingerprint != fingerprint:
-        raise _changed(path, folder, "other data", "the files that it names")
-    return ready, result
-
-
-def _changed(path: Path, folder: Path, found: str, what: str) -> InputError:
-    run = folder / RESOLVED if path.is_dir() else path
-    return InputError(
-        "study-changed",
-        f"the results in {folder} are of {found}",
-        expected=f"{what} as when it ran",
-        found=found,
-        hint=f"plausibly run {run}, which reports it too",
-        source=str(folder),
-    )
+    ready = prepare(folder / RESOLVED)
+    changed = ""
+    if source is not None and resolved_text(source, folder) != resolved_text(ready, folder):
+        changed = "another study"
+    else:
+        with warnings.catch_warnings(), without_plugins(ready.study.plugins.disable):
+            # The study warned of it when it ran.
+            warnings.simplefilter("ignore", PlausiblyWarning)
+            fingerprint = first_predictor(ready).fingerprint
+        if load_predictor(folder / PREDICTOR).fingerprint != fingerprint:
+            changed = "other data"
+    if changed:
+        run = folder / RESOLVED if source is None else path
+        raise InputError(
+            "study-changed",
+            f"the results in {folder} are of {changed}",
+            expected="the study and the files that it names as when it ran",
+            found=changed,
+            hint=f"plausibly run {run}, which reports it too",
+            source=str(folder),
+        )
+    return ready, load_study(folder / RESULTS).data
 
 
 def study_subject(
@@ -481,53 +409,50 @@ def study_subject(
 ) -> Subject:
     study, written = ready.study, ready.study.report
     (what, answers), aggregator = study.answers, study.annotations.aggregator
+    files = {
+        what: answers,
+        "predictions": study.predictions.path,
+        "examples": study.examples.path,
+        "labels": study.labels.path,
+    }
+    named = {title: "" if path is None else path.name for title, path in files.items()}
     anonymous = options.anonymous or written.anonymous
-    file = "" if anonymous else _name(study.predictions.path)
+    title = default_title("" if anonymous else named["predictions"])
     merged = attrs.evolve(
         options,
-        title=options.title or written.title or default_title(file),
-        words=words_of(written.words, _WORDS) if options.words == Words() else options.words,
+        title=options.title or written.title or title,
+        words=words_of(written.words) if options.words == Words() else options.words,
         text=options.text or written.text or "",
         thumbnail=options.thumbnail or written.thumbnail or "",
         anonymous=anonymous,
         folder=study.examples.path.parent if study.examples.path else options.folder,
-        files={
-            what: _name(answers),
-            "predictions": _name(study.predictions.path),
-            "examples": _name(study.examples.path),
-            "labels": _name(study.labels.path),
-        },
+        files=named,
         aggregator="" if aggregator is None else called(AGGREGATOR, aggregator),
         command="\n".join(filter(None, ["plausibly run resolved.toml", options.command])),
         study=resolved_text(ready, study.output.folder),
     )
-    columns = study.evaluation.columns if by is None and examples is None else by
-    compared = Compared(
+    data = Subject(
         predictions=with_tables(ready.predictions, examples, labels),
         plausibilities=ready.plausibilities,
         annotations=ready.annotations,
-        methods=methods(ready),
         alphas=[str(alpha) for alpha in study.alphas],
+        options=merged,
         cluster=study.examples.cluster,
         stratify=study.splits.stratify,
         true_label=study.evaluation.true_label,
-        groups=columns,
+        groups=study.evaluation.columns if by is None and examples is None else by,
         ties=study.evaluation.ties,
         seed=study.seed,
         compared=result,
     )
-    return subject_of_study(compared, merged, disabled=study.plugins.disable)
-
-
-def _name(path: Path | None) -> str:
-    return "" if path is None else path.name
+    return subject_of_study(data, methods(ready), disabled=study.plugins.disable)
 
 
 def default_title(file: str) -> str:
     return f"Prediction sets from {file}" if file else "Prediction sets"
 
 
-def words_of(words: Mapping[str, str] | None, hint: str = 'words={"example": "nodule"}') -> Words:
+def words_of(words: Mapping[str, str] | None) -> Words:
     words = words or {}
     known = [field.name for field in attrs.fields(Words)]
     for key in words:
@@ -537,7 +462,7 @@ def words_of(words: Mapping[str, str] | None, hint: str = 'words={"example": "no
                 f'no word of a report is called "{key}"',
                 expected=f"some of {', '.join(known)}",
                 found=key,
-                hint=hint,
+                hint='words={"example": "nodule"}',
                 source="words",
             )
     plurals = {f"{key}s": f"{word}s" for key, word in words.items() if f"{key}s" in known}

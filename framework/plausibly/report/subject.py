@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import base64
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from mimetypes import guess_type
 from pathlib import Path
 from typing import TypeAlias
 
@@ -21,30 +21,22 @@ from plausibly.data import names
 from plausibly.data.annotations import Rows
 from plausibly.data.names import is_missing, name_texts, positions
 from plausibly.errors import InputError, counted
-from plausibly.evaluation.groups import label_coordinate
+from plausibly.evaluation.groups import in_order, label_coordinate
 from plausibly.evaluation.inputs import codes_of, example_values
 from plausibly.guarantee import Guarantee
 from plausibly.io import with_coordinates
 from plausibly.io.label_tables import table_from
-from plausibly.kernels.coverage import Ties
+from plausibly.kernels.coverage import Ties, row_sums
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.kernels.types import Floats, Ints
+from plausibly.kernels.types import Bools, Floats, Ints
 from plausibly.report.model import Check, Words
-from plausibly.study.prepare import MOST_GROUPS, coordinates, groups_of, owners
+from plausibly.study.prepare import coordinates, few_groups
 
 LARGEST = 64_000  # bytes of a picture: a file of 5 MB then holds some dozens of the largest
-MOST_CHARACTERS = 500  # of a text of an example
-CROSSED = 2  # coordinates of a group at most
-MOST_CROSSED = 6  # coordinates that are crossed at most: each interval pays for all of them
+SURPRISING = 10  # examples that are named as surprising, by method and alpha
 RISK = "risk"
 
-_KINDS: Mapping[str, bytes] = {
-    "image/png": rb"\x89PNG\r\n\x1a\n",
-    "image/jpeg": rb"\xff\xd8\xff",
-    "image/gif": rb"GIF8[79]a",
-    "image/webp": rb"RIFF.{4}WEBP",
-}
-"""How a picture of each kind begins."""
+PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 Table: TypeAlias = "Path | str | xr.Dataset | None"
 
@@ -67,32 +59,40 @@ class Options:
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Tested:
-    predictor: ConformalPredictor
-    predictions: xr.DataArray
-
-
-@attrs.frozen(kw_only=True, eq=False)
 class MethodSets:
+    """Sets of one method, from predictors with the predictions that each was tested on."""
+
     name: str
-    about: str
     reference: bool
-    tested: Sequence[Tested]
+    tested: Sequence[tuple[ConformalPredictor, xr.DataArray]]
     sets: xr.DataArray
     p: Floats | None
     scores: Floats
-    score: str
     guarantees: Sequence[Guarantee]
+
+    @property
+    def score(self) -> str:
+        return self.tested[0][0].metadata.score
+
+    @property
+    def about(self) -> str:
+        metadata = self.tested[0][0].metadata
+        return f"{metadata.calibrator} + {metadata.combiner}, score {metadata.score}"
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Reported:
-    """The data of a report; `groups` are the coordinates whose groups are compared, if named."""
+class Subject:
+    """All that the figures of a report are made of; predictions are (example, label).
+
+    The methods, their source and the checks are added once the sets are made; `groups` are the
+    coordinates whose groups are compared, if named.
+    """
 
     predictions: xr.DataArray
     plausibilities: xr.DataArray
     annotations: xr.Dataset | None = None
     alphas: Sequence[AlphaLike]
+    options: Options
     groups: Sequence[str] | None = None
     cluster: str | None = None
     stratify: str | None = None
@@ -100,42 +100,64 @@ class Reported:
     ties: Ties = "first"
     seed: int = 0
     compared: xr.Dataset | None = None
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class Subject(Reported):
-    """All that the figures of a report are made of; predictions are (example, label)."""
-
-    methods: Sequence[MethodSets]
-    source: str
-    checks: Sequence[Check]
-    options: Options
+    methods: Sequence[MethodSets] = ()
+    source: str = ""
+    checks: Sequence[Check] = ()
 
     @cached_property
     def risk(self) -> Mapping[str, object]:
+        """Levels of risk by label, of the labels that have one."""
         for array in (self.predictions, self.plausibilities):
             if RISK in array.coords and array[RISK].dims == (names.LABEL,):
-                levels = label_coordinate(RISK, [array]).items()
+                levels = label_coordinate(RISK, [array])
                 return {
-                    name: level for name, level in levels if not is_missing(level) and level != ""
+                    name: level
+                    for name, level in levels.items()
+                    if not is_missing(level) and level != ""
                 }
         return {}
 
     @cached_property
+    def severity(self) -> Ints:
+        """Place of the risk of each label among all levels, (label,): -1 without one."""
+        places = np.full(len(self.labels), -1, dtype=np.int64)
+        known = [place for place, label in enumerate(self.labels) if label in self.risk]
+        if known:
+            levels = [self.risk[self.labels[place]] for place in known]
+            places[known] = in_order(levels, None)[1]
+        return places
+
+    @cached_property
+    def labels(self) -> list[str]:
+        return name_texts(self.predictions[names.LABEL].values)
+
+    @cached_property
+    def inside(self) -> list[Bools]:
+        """Sets of each view, (example, label)."""
+        return [
+            method.sets.values[:, :, place]
+            for method in self.methods
+            for place in range(len(self.alphas))
+        ]
+
+    @cached_property
+    def missed(self) -> list[Floats]:
+        """Plausibility outside of the sets of each view, (example,): exactly 0 for nothing."""
+        plausibility = self.plausibilities.values.astype(np.float64)
+        return [row_sums(np.where(inside, 0.0, plausibility)) for inside in self.inside]
+
+    def most_missed(self, view: int) -> list[int]:
+        missed = self.missed[view]
+        order = np.lexsort((self.order, -missed))[:SURPRISING]
+        return [int(row) for row in order if missed[row] > 0]
+
+    @cached_property
     def by(self) -> Sequence[str]:
-        there = coordinates(self.predictions)
         if self.groups is not None:
             return list(self.groups)
         others = {self.cluster, self.stratify, self.true_label}
         others |= {self.options.text, self.options.thumbnail}
-        others |= {owner.name for owner in owners(self.predictions)}
-        return [
-            name
-            for name in there
-            if name not in others
-            and self.predictions[name].dtype.kind != "f"
-            and 1 < groups_of(self.predictions, name).groups <= MOST_GROUPS
-        ]
+        return [name for name in few_groups(self.predictions) if name not in others]
 
     @cached_property
     def coded(self) -> Sequence[tuple[list[str], Ints]]:
@@ -145,11 +167,7 @@ class Subject(Reported):
 
     @cached_property
     def text(self) -> Sequence[str] | None:
-        shown = self._shown(self.options.text)
-        return shown and [
-            text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 1].rstrip()}…"
-            for text in shown
-        ]
+        return self._shown(self.options.text)
 
     @cached_property
     def thumbnail(self) -> Sequence[str] | None:
@@ -160,13 +178,17 @@ class Subject(Reported):
     @cached_property
     def order(self) -> NDArray[np.float64]:
         """A number per example that depends on its name and the random seed alone."""
-        return self._keys(self.predictions[names.EXAMPLE].values)
+        return self._keys(self.known_names)
+
+    @cached_property
+    def known_names(self) -> list[str]:
+        return name_texts(self.predictions[names.EXAMPLE].values)
 
     @cached_property
     def example_names(self) -> Sequence[str]:
         if self.options.anonymous:
             return _numbered(self.words.example, self.order)
-        return name_texts(self.predictions[names.EXAMPLE].values)
+        return self.known_names
 
     @cached_property
     def annotator_names(self) -> Sequence[str]:
@@ -181,11 +203,9 @@ class Subject(Reported):
         return Keys(self.seed).child("report").uniform(hash_names(known))[:, 0]
 
     def _shown(self, name: str) -> list[str] | None:
-        if not name:
-            return None
-        if name not in coordinates(self.predictions):
+        if name and name not in coordinates(self.predictions):
             example_values(name, (self.predictions,))  # raises, and names those that there are
-        return name_texts(self.predictions[name].values)
+        return name_texts(self.predictions[name].values) if name else None
 
     @property
     def words(self) -> Words:
@@ -195,30 +215,25 @@ class Subject(Reported):
     def n(self) -> int:
         return int(self.predictions.sizes[names.EXAMPLE])
 
-    @property
-    def crossed(self) -> int:
-        """Number of coordinates that a group is made of at most."""
-        return CROSSED if len(self.by) <= MOST_CROSSED else 1
-
-    def answers(self, rows: Sequence[int]) -> tuple[tuple[Answer, ...], ...]:
-        """Return the answers to some examples: of each the known annotators first, by name."""
-        table = self.annotations
-        if table is None:
-            return ((),) * len(rows)
-        responses = Rows.of(table)
-        labels = name_texts(self.predictions[names.LABEL].values)
-        examples = name_texts(self.predictions[names.EXAMPLE].values[rows])
-        label_place = positions(labels, name_texts(table.indexes[names.LABEL]))
-        example_place = positions(examples, name_texts(table.indexes[names.EXAMPLE]))
+    @cached_property
+    def answers(self) -> Sequence[Sequence[Answer]]:
+        """Answers to each example: the known annotators first, by name."""
+        answers: list[list[Answer]] = [[] for _ in range(self.n)]
+        if self.annotations is None:
+            return answers
+        rows = Rows.of(self.annotations)
+        example_place, label_place = (
+            positions(known, name_texts(self.annotations.indexes[dim]))
+            for dim, known in ((names.EXAMPLE, self.known_names), (names.LABEL, self.labels))
+        )
         # The last entry is the rank of code -1, an unknown annotator.
         rank = np.append(positions(sorted(self.annotator_names), self.annotator_names), -1)
-        blocks: list[defaultdict[int, list[int]]] = [defaultdict(list) for _ in responses.example]
-        entries = (responses.response, responses.block, label_place[responses.label])
+        blocks: list[defaultdict[int, list[int]]] = [defaultdict(list) for _ in rows.example]
+        entries = (rows.response, rows.block, label_place[rows.label])
         for response, block, label in zip(*(column.tolist() for column in entries), strict=True):
             if label >= 0:
                 blocks[response][block].append(label)
-        answers: list[list[Answer]] = [[] for _ in rows]
-        columns = (example_place[responses.example], rank[responses.annotator], responses.weight)
+        columns = (example_place[rows.example], rank[rows.annotator], rows.weight)
         for example, annotator, weight, named in zip(
             *(column.tolist() for column in columns), blocks, strict=True
         ):
@@ -227,9 +242,7 @@ class Subject(Reported):
                 count = int(weight) if weight.is_integer() else weight
                 answers[example].append((annotator, answer, count))
         # Unknown annotators, of code -1, come last.
-        return tuple(
-            tuple(sorted(row, key=lambda answer: (answer[0] < 0, *answer))) for row in answers
-        )
+        return [sorted(row, key=lambda answer: (answer[0] < 0, *answer)) for row in answers]
 
 
 def _numbered(noun: str, keys: NDArray[np.float64]) -> list[str]:
@@ -249,21 +262,18 @@ def _picture(path: str, folder: Path, column: str) -> str:
     """Return a picture as an address that holds its content; no text for no path."""
     if not path:
         return ""
-    content, problem = b"", ""
+    content, kind, problem = b"", guess_type(path)[0], "another kind of file, or a larger one"
     try:
         content = (folder / path).read_bytes()
     except (OSError, ValueError) as reason:
-        problem = (getattr(reason, "strerror", None) or str(reason)).lower()
-    begins = (kind for kind, start in _KINDS.items() if re.match(start, content, re.DOTALL))
-    kind = next(begins, "")
-    if not kind or len(content) > LARGEST:
-        found = f"{counted(len(content))} bytes" if kind else f"bytes that begin {content[:8]!r}"
+        problem = str(reason)
+    if not 0 < len(content) <= LARGEST or kind not in PICTURES:
         raise InputError(
             "thumbnail-unreadable",
             f'no picture can be read from "{path}"',
-            expected=f"a PNG, JPEG, GIF or WebP file of at most {counted(LARGEST)} bytes, by its "
-            "path relative to the table of examples",
-            found=problem or found,
+            expected=f"a .png, .jpg, .gif or .webp file of at most {counted(LARGEST)} bytes, by "
+            "its path relative to the table of examples",
+            found=problem,
             hint=f"fix the column {column}, or leave thumbnail out",
             source=path,
         )

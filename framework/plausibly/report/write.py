@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import html
 import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
@@ -11,37 +9,29 @@ from pathlib import Path
 from typing import TypeAlias
 
 import attrs
-import numpy as np
 import xarray as xr
 
-from plausibly import plots
 from plausibly.atomic import check_ours, holds, replacing
 from plausibly.calibration.alphas import Alphas, read_alphas
 from plausibly.conformal.load import load_predictor
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.data import names
-from plausibly.data.names import name_texts, several
+from plausibly.data.names import several
 from plausibly.data.states import read_left_out
 from plausibly.errors import InputError, counted
 from plausibly.evaluation.design import Methods
 from plausibly.evaluation.evaluation import STRATA
+from plausibly.evaluation.inputs import as_typed
+from plausibly.evaluation.result import data_of
 from plausibly.evaluation.study import METHOD, Study as Compared
 from plausibly.extras import require
 from plausibly.kernels.coverage import Ties
-from plausibly.plots.style import Axes, picture
 from plausibly.report import REPORT, sections, sources
 from plausibly.report.model import ReportData, Section
-from plausibly.report.sections import Outcomes
-from plausibly.report.subject import Options, Reported, Subject, with_tables
+from plausibly.report.subject import Options, Subject, with_tables
 from plausibly.study.prepare import Prepared
 from plausibly.study.run import StudyResult
 
 PAGE = Path(__file__).with_name("page")
-
-
-def _static_figure(section: str, alt: str, axes: Axes) -> Section:
-    content = base64.b64encode(picture(axes.figure, "svg", text="none")).decode("ascii")
-    return Section(section=section, alt=alt, source=f"data:image/svg+xml;base64,{content}")
 
 
 def render(data: ReportData) -> str:
@@ -56,41 +46,35 @@ def render(data: ReportData) -> str:
 
 
 def build(subject: Subject) -> ReportData:
-    require("matplotlib", extra="report", source="the report")
-    outcomes = Outcomes(subject)
-    cases = sections.cases(outcomes)
+    cases, shown = sections.cases(subject)
     uniform = sections.uniformity(subject)
     measured = [sections.measured(subject, method) for method in subject.methods]
-    groups = sections.group_values(subject)
     views: list[Section] = []
     for place, method in enumerate(subject.methods):
         checks = sections.method_checks(subject, place, uniform)
         for at, guarantee in enumerate(method.guarantees):
             here = measured[place][at]
-            weak = sections.weak(subject, here, guarantee, groups)
-            targets = [method_sets.guarantees[at].target for method_sets in subject.methods]
+            weak, low = sections.weak(subject, here, guarantee)
+            targets = [other.guarantees[at].target for other in subject.methods]
             compared = targets[place] != "majority-vote" and "majority-vote" in targets
             voted = measured[targets.index("majority-vote")][at] if compared else None
             views.append(
                 Section(
                     method=place,
                     alpha=at,
-                    verdict=sections.verdict(subject, here, guarantee, weak, checks),
+                    verdict=sections.verdict(subject, here, guarantee, low, checks),
                     vote=sections.vote(subject, here, voted),
                     realised=sections.realised(subject, here),
                     weak=weak,
                     sizes=sections.sizes(subject, here),
-                    surprising=sections.surprising(outcomes, len(views), cases.rows),
+                    surprising=sections.surprising(subject, len(views), shown),
                     splits=sections.splits(subject, method.name, at),
                 )
             )
-    del cases.rows  # places among all examples, which mean nothing on the page
     words, annotators = subject.words, len(subject.annotator_names)
-    labels = name_texts(subject.predictions[names.LABEL].values)
-    evaluation, curves = measured[0][0].evaluation, plots.realised(measured[0][0].realised)
     counts = [
         f"{counted(subject.n)} {words.example if subject.n == 1 else words.examples}",
-        several(len(labels), "label"),
+        several(len(subject.labels), "label"),
     ]
     if annotators:
         noun = words.annotator if annotators == 1 else words.annotators
@@ -101,10 +85,8 @@ def build(subject: Subject) -> ReportData:
         subtitle=", ".join(counts),
         words=words,
         labels=tuple(
-            Section(name=label, risk=risk, severity=severity)
-            for label, risk, severity in zip(
-                labels, outcomes.risks, outcomes.severity.tolist(), strict=True
-            )
+            Section(name=label, risk=str(subject.risk.get(label, "")), severity=severity)
+            for label, severity in zip(subject.labels, subject.severity.tolist(), strict=True)
         ),
         methods=tuple(
             Section(
@@ -126,11 +108,6 @@ def build(subject: Subject) -> ReportData:
         cases=cases,
         assumptions=sections.assumptions(subject, uniform),
         provenance=_provenance(subject),
-        static_figures=(
-            _static_figure("vote", "Coverage with intervals", plots.coverage(evaluation)),
-            _static_figure("weak", f"Coverage of each of the {words.examples}, sorted", curves),
-            _static_figure("sizes", "Number of labels per set", plots.sizes(evaluation)),
-        ),
     )
 
 
@@ -156,9 +133,7 @@ def _provenance(subject: Subject) -> Section:
         rows.append(("aggregator", options.aggregator))
     rows.append(("sets", subject.source))
     for method in subject.methods:
-        prints = " and ".join(
-            dict.fromkeys(tested.predictor.fingerprint for tested in method.tested)
-        )
+        prints = " and ".join(dict.fromkeys(p.fingerprint for p, _ in method.tested))
         rows.append((f"predictor, {method.name}", f"{method.about}; fingerprint {prints}"))
     rows.append(("random seed", str(subject.seed)))
     left_out = read_left_out(subject.predictions.attrs)
@@ -196,19 +171,12 @@ class Report:
     size: int
     data: ReportData
 
-    def __fspath__(self) -> str:
-        return str(self.path)
-
     def __repr__(self) -> str:
         cases, words, size = self.data.cases, self.data.words, self.size
         amount = f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
         shown = f" ({counted(cases.shown)} to look at)" if cases.shown < cases.total else ""
         word = words.example if cases.total == 1 else words.examples
         return f"{self.path}  {amount}, {counted(cases.total)} {word}{shown}, opens offline"
-
-    def _repr_html_(self) -> str:
-        where = html.escape(self.path.as_posix(), quote=True)
-        return f'<a href="{where}">{html.escape(repr(self))}</a>'
 
 
 def write_report(
@@ -284,48 +252,44 @@ def write_report(
         anonymous=anonymous,
     )
     groups = [by] if isinstance(by, str) else by
-    arguments: dict[str, object] = {
-        "predictions": predictions,
-        "annotations": annotations,
-        "plausibilities": plausibilities,
-        "methods": methods,
-        "alphas": alphas,
-        "cluster": cluster,
-        "true_label": true_label,
-    }
     opened = _opened(source)
+    ran, predictor = isinstance(opened, tuple), isinstance(opened, ConformalPredictor)
+    for name, value, known in (
+        ("predictions", predictions, not ran),
+        ("annotations", annotations, not ran),
+        ("plausibilities", plausibilities, not ran),
+        ("methods", methods, not ran and not predictor),
+        ("alphas", alphas, predictor),
+        ("cluster", cluster, predictor),
+        ("true_label", true_label, predictor),
+    ):
+        if value is not None and not known:
+            what = f"{name} has no meaning in a report on this source, which has its own"
+            raise sources.unfit(name, what, f"no {name}", f"leave {name} out")
     if isinstance(opened, tuple):
-        sources.check_arguments(arguments, (), "a study that ran: it has its own")
         subject = sources.study_subject(
             *opened, options, examples=examples, labels=labels, by=groups
         )
         return write_subject(subject, path)
-    new, table, plausibilities = sources.data(predictions, annotations, plausibilities)
-    new = with_tables(new, examples, labels)
-    options = attrs.evolve(options, title=title or sources.default_title(""))
-    data = ("predictions", "annotations", "plausibilities")
+    model, table, answers = sources.read_data(predictions, annotations, plausibilities)
+    typed = as_typed(0.1 if alphas is None else alphas)
+    read_alphas(typed)
+    data = Subject(
+        predictions=with_tables(model, examples, labels),
+        plausibilities=answers,
+        annotations=table,
+        alphas=typed,
+        options=attrs.evolve(options, title=title or sources.default_title("")),
+        groups=groups,
+        cluster=cluster,
+        true_label=true_label,
+        ties=ties,
+        seed=seed,
+    )
     if isinstance(opened, ConformalPredictor):
-        sources.check_arguments(
-            arguments, (*data, "alphas", "cluster", "true_label"), "a predictor: it has its own"
-        )
-        typed = np.asarray(0.1 if alphas is None else alphas, dtype=object).ravel().tolist()
-        read_alphas(typed)
-        reported = Reported(
-            predictions=new,
-            plausibilities=plausibilities,
-            annotations=table,
-            alphas=typed,
-            groups=groups,
-            cluster=cluster,
-            true_label=true_label,
-            ties=ties,
-            seed=seed,
-        )
-        subject = sources.subject_of_predictor(opened, reported, options, only_common=only_common)
+        subject = sources.subject_of_predictor(opened, data, only_common=only_common)
     else:
-        sources.check_arguments(arguments, (*data, "methods"), "what compare gave: it has its own")
-        study = sources.compared_results(opened, new, table, plausibilities, methods, groups)
-        subject = sources.subject_of_study(study, options)
+        subject = sources.subject_of_comparison(opened, data, methods)
     return write_subject(subject, path)
 
 
@@ -345,16 +309,14 @@ def _opened(source: Source) -> tuple[Prepared, xr.Dataset] | ConformalPredictor 
         return source.prepared, source.compared
     if isinstance(source, ConformalPredictor):
         return source
-    if isinstance(source, Compared):
-        return source.data
-    if isinstance(source, xr.Dataset):
-        if METHOD in source.dims:
-            return source
-    elif isinstance(source, Path | str):
+    if isinstance(source, Path | str):
         where = Path(source)
         if where.suffix.lower() == ".toml" or (where.is_dir() and where.suffix != ".zarr"):
             return sources.finished(where)
         return load_predictor(where)
+    result = data_of(source)
+    if METHOD in getattr(result, "dims", ()):
+        return result
     raise InputError(
         "report-source",
         f"there is no report on a {type(source).__name__}",
