@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from plausibly.calibration.data import CalibrationData
-    from plausibly.calibration.pools import Pools
-    from plausibly.calibration.pvalues import PValues
+    from plausibly.calibration.pvalues import Pools, PValues
     from plausibly.calibration.scores import CalibrationScores
     from plausibly.data.records import Record
     from plausibly.data.text_table import TextTable

@@ -23,8 +23,7 @@ import plausibly
 from calibrators_labelled import Table, inside, plausibilities, predictions
 from conformal_world import world
 from exact_oracles import binomial_cdf
-from plausibly.calibration.pools import Pools
-from plausibly.calibration.pvalues import PValues
+from plausibly.calibration.pvalues import Pools, PValues
 from plausibly.calibration.scores import CalibrationScores
 from plausibly.guarantee import CalibrationSummary, Claim
 from plausibly_builtins.combiners.pac import Pac

@@ -15,7 +15,7 @@ import plausibly
 from conformal_world import LABELS, world
 from kit_combiners import Mean
 from kit_mutants import changed
-from plausibly.calibration.vacuous import warn_of_vacuous
+from plausibly.calibration.threshold import warn_of_vacuous
 from plausibly.io.sets import read_sets, write_sets
 from refusals import refused, warned
 from tables import labelled

@@ -20,7 +20,7 @@ import labelled_records as lr
 from plausibly.data.annotations import AnnotationTable, Rows, build_table, check_table
 from plausibly.data.names import text_array, text_index
 from plausibly.data.records import Answer, in_order, table_from_records
-from plausibly.kernels.sums import ordered_sum, whole
+from plausibly.kernels.masses import ordered_sum, whole
 from refusals import refused
 
 Engine = Literal["scipy", "netcdf4"]

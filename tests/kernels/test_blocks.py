@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
 from plausibly.kernels import blocks
-from plausibly.kernels.blocks import largest, map_blocks, row_blocks
+from plausibly.kernels.blocks import map_blocks, row_blocks
 from plausibly.kernels.coverage import aggregated, sizes
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.places import by_places
@@ -118,12 +118,10 @@ def test_blocks_and_threads_change_no_bit(
         lambda: sizes(sets),
         lambda: draw_labels(shares, uniforms),
         lambda: draw_labels(sparse, uniforms),
-        lambda: largest(shares),
         lambda: Ranks(pool).of(queries, "left"),
         lambda: by_places(shares, None, lambda found, _: found.below),
     ]
     whole = [kernel().tobytes() for kernel in kernels]
-    assert whole[5] == shares.max(axis=1).tobytes()
     for cells, number in ((1, 2), (999, 7)):
         cut(monkeypatch, cells, number)
         assert [kernel().tobytes() for kernel in kernels] == whole
@@ -133,5 +131,5 @@ def test_blocks_and_threads_change_no_bit(
 def test_sizes_of_all_labels_and_of_no_examples(labels: int) -> None:
     assert sizes(np.ones((2, labels), dtype=bool)).tolist() == [labels, labels]
     none = np.empty((0, labels))
-    assert aggregated(none > 0, none).shape == sizes(none > 0).shape == largest(none).shape == (0,)
+    assert aggregated(none > 0, none).shape == sizes(none > 0).shape == (0,)
     assert draw_labels(none, np.empty((0, 3))).shape == (3, 0)

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from ordinal_oracles import filled
 from plausibly.kernels import blocks, ranks
-from plausibly.kernels.hull import hull
 from plausibly.kernels.places import Rule, by_places
 from plausibly.kernels.ranks import (
     Ranks,
     from_ordered,
+    hull,
     least_true,
     order_statistic,
     to_ordered,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import BY_LABEL, Claim, converter
-from plausibly.kernels.sums import ordered_sum
+from plausibly.kernels.masses import ordered_sum
 from plausibly.kernels.types import Floats, Ints, unwritable
 from plausibly.type_hints import fits, spelled
 

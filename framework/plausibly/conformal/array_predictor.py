@@ -17,14 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from plausibly import text
 from plausibly.calibration.alphas import AlphaLike, read_alpha
-from plausibly.calibration.pools import Pools
-from plausibly.calibration.pvalues import PValues, TestScores, combined
-from plausibly.calibration.threshold import exceed, threshold
-from plausibly.calibration.vacuous import warn_of_small_groups, warn_of_vacuous
+from plausibly.calibration.pvalues import Pools, PValues, TestScores, combined
+from plausibly.calibration.threshold import exceed, threshold, warn_of_small_groups, warn_of_vacuous
 from plausibly.errors import IncompatibleComponents, InputError, counted, listed
 from plausibly.guarantee import CalibrationSummary, Guarantee, rounded
-from plausibly.kernels.hull import Array, hull
 from plausibly.kernels.random import Keys
+from plausibly.kernels.ranks import Array, hull
 from plausibly.kernels.types import Bools, Floats, Hashes, unwritable
 from plausibly.protocols import PValueCombiner, ScoreFunction
 from plausibly.registry.entries import calling, failed

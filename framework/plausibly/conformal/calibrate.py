@@ -12,10 +12,8 @@ import numpy as np
 
 from plausibly import registry
 from plausibly.calibration.alphas import exact
-from plausibly.calibration.coordinates import coordinates_over, group_names, lacking
-from plausibly.calibration.data import CalibrationData
-from plausibly.calibration.pools import Pools
-from plausibly.calibration.pvalues import PValues, keyed_share, one_of_each
+from plausibly.calibration.data import CalibrationData, coordinates_over, group_names, lacking
+from plausibly.calibration.pvalues import Pools, PValues, keyed_share, one_of_each
 from plausibly.calibration.scores import CalibrationScores, malformed
 from plausibly.conformal.aggregate import warn_of_one_annotator
 from plausibly.conformal.array_predictor import Metadata, Scoring

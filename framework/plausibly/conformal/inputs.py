@@ -12,8 +12,14 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly import registry
-from plausibly.calibration.coordinates import coordinates_over, group_names, new_values
-from plausibly.calibration.data import ArrayScores, CalibrationData, ScoreSource
+from plausibly.calibration.data import (
+    ArrayScores,
+    CalibrationData,
+    ScoreSource,
+    coordinates_over,
+    group_names,
+    new_values,
+)
 from plausibly.calibration.pvalues import TestScores
 from plausibly.calibration.scores import CalibrationScores
 from plausibly.conformal.aggregate import aggregated, default_aggregator
@@ -266,7 +272,7 @@ def matched_inputs(
     else:
         model = Predictions.from_xarray(predictions)
     if is_lazy(plausibilities):
-        from plausibly.conformal.chunked import gathered
+        from plausibly.conformal.chunks import gathered
 
         plausibilities = gathered(plausibilities)
     aggregated_by = "plausibilities as given"
@@ -347,9 +353,9 @@ def calibration_data(
     source: ScoreSource
     augmented: Floats | None = None
     if is_lazy(model.array):
-        from plausibly.conformal.chunked import ChunkedScores
+        from plausibly.conformal.chunks import ChunkedScores
 
-        source = ChunkedScores.of(model, scoring, "predictions")
+        source = ChunkedScores.of(model, scoring)
     elif model.augmentations:
         augmented = scoring.scores(model.array.values, model.examples)
         source = ArrayScores(mean_scores(augmented))

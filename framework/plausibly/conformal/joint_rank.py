@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from plausibly import registry
 from plausibly.calibration.alphas import Alphas, is_several, read_alphas
-from plausibly.calibration.vacuous import warn_of_vacuous
+from plausibly.calibration.threshold import warn_of_vacuous
 from plausibly.conformal.array_predictor import Scoring
 from plausibly.conformal.inputs import (
     OVERLAP,

@@ -14,8 +14,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.calibration.alphas import Alphas, is_several, read_alphas
-from plausibly.calibration.coordinates import new_values
-from plausibly.calibration.data import check_weights
+from plausibly.calibration.data import check_weights, new_values
 from plausibly.calibration.pvalues import TestScores
 from plausibly.conformal.array_predictor import ArrayPredictor
 from plausibly.conformal.inputs import (
@@ -32,7 +31,6 @@ from plausibly.data import names
 from plausibly.data.names import Names, is_lazy
 from plausibly.errors import IncompatibleComponents
 from plausibly.io.accept import PredictionsLike, as_predictions
-from plausibly.kernels.blocks import largest
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Bools, Floats, Ints
 
@@ -266,7 +264,8 @@ class ConformalPredictor(ArrayPredictor):
             Of the mean score where an example has augmentations.
         """
         scores = self.scores(predictions)
-        return largest(mean_scores(scores) if scores.ndim == 3 else scores)
+        largest: Floats = (mean_scores(scores) if scores.ndim == 3 else scores).max(axis=1)
+        return largest
 
     def predict(self, predictions: PredictionsLike | Floats, alpha: Alphas) -> xr.DataArray:
         """Return prediction sets.

@@ -29,10 +29,10 @@ from plausibly.data.names import check_names, name_texts, several, text_index
 from plausibly.data.plausibilities import sparse_dataset
 from plausibly.data.states import STATES, amount, count_states, describe_merged, read_left_out
 from plausibly.errors import InputError, counted, listed
+from plausibly.kernels.masses import ones, ordered_sum, whole
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.sparse import Sparse
-from plausibly.kernels.sums import ones, ordered_sum, whole
-from plausibly.kernels.types import Bools, Floats, Hashes, Ints, still, unwritable
+from plausibly.kernels.types import Bools, Floats, Hashes, Ints, unwritable
 
 Table = TypeVar("Table", bound=xr.Dataset)
 
@@ -216,7 +216,7 @@ class Rows:
     @cached_property
     def hashes(self) -> Hashes:
         """Hashes of the names of the examples, (example,): what randomness is keyed by."""
-        return hash_names(self.table.indexes[names.EXAMPLE])
+        return hash_names(self.table.indexes[names.EXAMPLE].tolist())
 
     def with_mentions(self, mentions: Bools) -> Bools:
         """Return which responses (response,) have one of these mentions (mention,)."""
@@ -696,7 +696,7 @@ def _checked(
         if weights.size and not (np.isfinite(weights).all() and weights.min() >= 0):
             found = f"{weights.min()} to {weights.max()}"
             raise _invalid(column, "finite numbers, 0 or more", found)
-        return still(weights)
+        return unwritable(weights)
     codes: Ints = np.asarray(values)
     if codes.size == 0:
         return np.zeros(0, dtype)
@@ -705,7 +705,7 @@ def _checked(
     low, high = int(codes.min()), int(codes.max())
     if low < least or high >= end:
         raise _invalid(column, f"{least} to {end - 1}", f"{low} to {high}")
-    return still(codes.astype(dtype))
+    return unwritable(codes.astype(dtype))
 
 
 def _in_order(columns: Extra, extra: Extra) -> dict[str, xr.Variable]:

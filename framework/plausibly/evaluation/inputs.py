@@ -13,7 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.calibration.alphas import AlphaLike, Alphas
-from plausibly.calibration.coordinates import as_values, coordinates_over, emptiness, group_names
+from plausibly.calibration.data import as_values, coordinates_over, emptiness, group_names
 from plausibly.conformal.aggregate import aggregated
 from plausibly.conformal.inputs import (
     FINGERPRINT,
@@ -152,11 +152,11 @@ def read_plausibilities(plausibilities: Form, *, in_chunks: bool = False) -> Pla
     if is_annotations(plausibilities):
         return aggregated(plausibilities).averaged()
     if in_chunks and isinstance(plausibilities, xr.DataArray) and is_lazy(plausibilities):
-        from plausibly.conformal.chunked import checked_chunks
+        from plausibly.conformal.chunks import checked_chunks
 
         return Plausibilities.of(checked_chunks(plausibilities))
     if is_lazy(plausibilities):
-        from plausibly.conformal.chunked import gathered
+        from plausibly.conformal.chunks import gathered
 
         plausibilities = gathered(plausibilities)
     return Plausibilities.from_xarray(plausibilities).averaged()

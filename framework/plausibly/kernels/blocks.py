@@ -10,10 +10,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-import numpy as np
-
-from plausibly.kernels.types import Floats
-
 Made = TypeVar("Made")
 
 _CELLS = 1 << 16  # a block of this many cells, as float64, stays within the second-level cache
@@ -54,24 +50,3 @@ def map_blocks(work: Callable[[slice], Made], shape: tuple[int, ...]) -> list[Ma
     blocks = list(row_blocks(shape, _TIMES))
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(work, blocks))
-
-
-_SHORT = 32  # entries of a row, up to which columns are faster
-
-
-def largest(values: Floats) -> Floats:
-    """Return the largest entry of each row, (example,)."""
-    maxima = np.empty(len(values), dtype=values.dtype)
-
-    def fill(rows: slice) -> None:
-        block, out = values[rows], maxima[rows]
-        if block.shape[1] > _SHORT:
-            np.max(block, axis=1, out=out)
-            return
-        out[...] = block[:, 0]
-        # Column by column: numpy takes several times as long for short rows.
-        for column in block.T[1:]:
-            np.maximum(out, column, out=out)
-
-    map_blocks(fill, values.shape)
-    return maxima

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.kernels.blocks import map_blocks, row_blocks
-from plausibly.kernels.hull import hull
+from plausibly.kernels.ranks import hull
 from plausibly.kernels.sparse import Dense, as_stored
 from plausibly.kernels.types import Bools, Floats, Ints
 
@@ -105,16 +105,10 @@ def majority_vote(
 
 def sizes(sets: Bools) -> NDArray[np.int64]:
     """Return the number of labels in each set."""
-    counts = np.empty(sets.shape[0], dtype=np.int64)
-    # Added as bytes, in as few bytes as hold the sum: `count_nonzero` of short rows takes twice as
-    # long.
+    # Added as bytes, in as few as hold the sum: `count_nonzero` takes three times as long.
     narrow = np.min_scalar_type(sets.shape[1])
-
-    def fill(rows: slice) -> None:
-        counts[rows] = np.add.reduce(sets[rows].view(np.uint8), axis=1, dtype=narrow)
-
-    map_blocks(fill, sets.shape)
-    return counts
+    counts: NDArray[np.integer] = np.add.reduce(sets.view(np.uint8), axis=1, dtype=narrow)
+    return counts.astype(np.int64)
 
 
 def along_order(

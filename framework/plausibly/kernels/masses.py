@@ -1,4 +1,4 @@
-"""Masses as integers: sums that are exact, whatever their order, and ratios decided exactly.
+"""Exact sums in any order: masses as integers, and ratios decided exactly.
 
 A plausibility is a mass of `units` in 1/`denominator` of its example. Examples with different
 denominators meet in their least common multiple; where that passes 62 bits the masses are Python
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import attrs
 import numpy as np
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from plausibly.kernels.types import Floats, Ints, Masses
 
 Excess: TypeAlias = Callable[[int, Fraction], Fraction | int]
+Number = TypeVar("Number", np.float64, np.int16, np.int64)
 
 FLOAT_BITS = 40
 LIMIT_BITS = 62
@@ -29,6 +30,31 @@ _WEIGHTED_BITS = 58
 _COARSE_BITS = 20
 _AT_ONCE = 1 << 16  # atoms
 _TOLERANCE = 1e-3
+
+
+def ordered_sum(cells: Ints, terms: Floats, size: int) -> NDArray[np.float64]:
+    """Return the sum of the terms of each of `size` cells, the same for every order of the terms.
+
+    Exact where all terms are whole numbers and their total is below 2^53.
+    """
+    if terms.strides == (0,) and terms.size and terms[0] == 1:  # `ones`: counted, not added
+        return np.bincount(cells, minlength=size).astype(np.float64)
+    if not whole(terms):
+        order = np.lexsort((terms, cells))
+        cells, terms = cells[order], terms[order]
+    return np.bincount(cells, weights=terms, minlength=size).astype(np.float64, copy=False)
+
+
+def ones(size: int, dtype: type[Number]) -> NDArray[Number]:
+    """Return ones that take no memory, and cannot be changed."""
+    return np.broadcast_to(np.ones((), dtype), size)
+
+
+def whole(terms: Floats) -> bool:
+    """Return whether all terms are whole numbers whose sums a float64 holds exactly."""
+    if terms.size and terms.min() == 1 == terms.max():
+        return True
+    return bool((terms == np.rint(terms)).all() and float(np.abs(terms).sum()) < 2**DOUBLE_BITS)
 
 
 def exact_units(plausibilities: Floats, denominator: Ints) -> NDArray[np.int64] | None:

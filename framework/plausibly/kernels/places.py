@@ -126,7 +126,8 @@ def by_places(probabilities: Floats, uniform: Floats | None, rule: Rule) -> Floa
     scores = np.empty(rows.shape, dtype=probabilities.dtype)
 
     def fill(block: slice) -> None:
-        order, ordered = _in_order(rows[block])
+        order = np.argsort(rows[block], axis=1)
+        ordered = np.take_along_axis(rows[block], order, axis=1)
         # A huge penalty gives -inf, which still compares.
         with np.errstate(over="ignore", invalid="ignore"):
             values = rule(Places(ordered), None if draws is None else draws[block])
@@ -137,19 +138,3 @@ def by_places(probabilities: Floats, uniform: Floats | None, rule: Rule) -> Floa
 
     map_blocks(fill, rows.shape)
     return scores.reshape(probabilities.shape)
-
-
-def _in_order(rows: Floats) -> tuple[Ints, Floats]:
-    """Return which label stands at each place, and its probability."""
-    if rows.dtype == np.float32 and not np.signbit(rows).any():
-        # Bits of floats from zero up are in the order of the floats, NaN behind all. With the label
-        # behind them they fit into 64 bits, and sorting numbers is faster than sorting places.
-        packed = rows.view(np.uint32).astype(np.uint64)
-        packed <<= np.uint64(32)
-        packed |= np.arange(rows.shape[1], dtype=np.uint64)
-        packed.sort(axis=1)
-        order = (packed & np.uint64(0xFFFFFFFF)).astype(np.intp)
-        packed >>= np.uint64(32)
-        return order, packed.astype(np.uint32).view(np.float32)
-    order = np.argsort(rows, axis=1)
-    return order, np.take_along_axis(rows, order, axis=1)

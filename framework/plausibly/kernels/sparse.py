@@ -72,8 +72,9 @@ class Dense:
 
     def above_zero(self) -> Sparse:
         """Return the sparse form."""
-        row, label = np.nonzero(self.weight)
-        return Sparse.of_pairs(row, label, self.weight[row, label], self.shape)
+        place = np.flatnonzero(self.weight != 0)  # several times as fast as `nonzero` of two dims
+        row, label = np.divmod(place, max(1, self.shape[1]))
+        return Sparse.of_pairs(row, label, self.weight.ravel()[place], self.shape)
 
 
 @attrs.frozen(eq=False)
