@@ -127,13 +127,14 @@ def test_an_example_with_which_nothing_conforms_has_no_bounds_and_an_empty_set()
 
 def test_too_few_examples_are_warned_of_with_the_number() -> None:
     small = plausibly.calibrate_region(*world(8))
-    hint = "hint alpha 0.12 works with 8; or annotate 1 more"
-    with warned("region-vacuous", "expected at least 9 calibration examples found 8", hint):
-        assert small.threshold(0.1) == -np.inf
-    with warned("region-vacuous"):
-        assert small.contains(NEW, VECTORS, 0.1).all()
-    with warned("region-vacuous"):
-        assert small.label_sets(NEW, 0.1).all()
+    pieces = ("expected at least 9 calibration examples found 8", "hint alpha 0.12")
+    for call in (
+        lambda: small.threshold(0.1) == -np.inf,
+        lambda: small.contains(NEW, VECTORS, 0.1),
+        lambda: small.label_sets(NEW, 0.1),
+    ):
+        with warned("region-vacuous", *pieces):
+            assert call().all()
     assert small.guarantee(0.1).vacuous
     assert not small.guarantee(0.12).vacuous
 
@@ -163,7 +164,7 @@ REFUSED: list[tuple[Callable[[], object], tuple[str, ...]]] = [
     (lambda: REGION.label_sets(NEW, 0.1, leave_out=0), ("option-range", "0 hint leave_out=0.1")),
     (
         lambda: REGION.grid(NEW, 0.1, parts=200),
-        ("grid-too-large", "1,373,701 points over 4 labels", "found 16,484,412 for 12", "parts=77"),
+        ("grid-too-large", "found 16,484,412"),
     ),
     (lambda: REGION.grid(NEW, 0.1, parts=0), ("option-range", "found 0 hint parts=10")),
     (lambda: REGION.contains(NEW, VECTORS[1:], 0.1), ("examples-differ",)),
@@ -190,7 +191,6 @@ def test_what_a_region_cannot_answer_is_refused(
 ) -> None:
     with refused(*pieces):
         call()
-    assert 12 * REGION.grid(NEW, 0.1, parts=77).sizes["point"] <= 1_000_000
 
 
 def drawn(labels: int, alphas: list[float], axes: Any = None) -> Any:  # Any: matplotlib axes

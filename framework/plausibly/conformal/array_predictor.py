@@ -169,7 +169,8 @@ class _AtAlpha:
     dumped: str
 
 
-_LABELLED = ("predict", "p_values", "threshold", "largest_scores", "save")
+_SHOWN_ALPHAS = (Fraction(1, 10), Fraction(1, 20))
+_MOST_LABELS = 30
 
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
@@ -223,29 +224,17 @@ class ArrayPredictor:
     @cached_property
     def fingerprint(self) -> str:
         """32 hexadecimal digits that change with all that is predicted, guaranteed or shown."""
-        components = {
-            "score": self.components["score"] or {"name": repr(self.scoring.component)},
-            "combiner": self.components["combiner"] or {"name": repr(self.combiner)},
-            "calibrator": self.components["calibrator"],
-        }
         calibration = self.pools.calibration
         about = {
             "labels": self.labels,
             # The same predictor, however its files were read and plausibilities made.
-            "metadata": {
-                **attrs.asdict(
-                    self.metadata,
-                    filter=lambda field, value: (
-                        field.name != "reading" and (field.name != "order" or bool(value))
-                    ),
-                ),
-                "aggregator": "",
-            },
+            "metadata": attrs.asdict(attrs.evolve(self.metadata, aggregator="", reading={})),
             "calibration": calibration.plain(),
-            **components,
+            **self.components,
+            "score": self.components["score"] or repr(self.score),
+            "combiner": self.components["combiner"] or repr(self.combiner),
         }
-        digest = blake2b(digest_size=16)
-        digest.update(json.dumps(about, sort_keys=True, default=str).encode())
+        digest = blake2b(json.dumps(about, sort_keys=True, default=str).encode(), digest_size=16)
         for group in self.pools.groups:
             for pool in group.each if calibration.separate else (group.pooled,):
                 # Ties are merged, so that no order of rows changes the bytes. A label that was
@@ -255,25 +244,21 @@ class ArrayPredictor:
                 digest.update(pool.ordered[last].tobytes())
                 masses = pool.cumulative[last + 1]
                 wide = masses.dtype == object
-                digest.update(
-                    ",".join(map(str, masses)).encode() if wide else masses.astype("<i8").tobytes()
-                )
-                if not calibration.counting:
-                    totals = (pool.test_mass, pool.base, pool.total, pool.bits)
-                    digest.update("/".join(map(str, totals)).encode())
+                digest.update(repr(masses.tolist()).encode() if wide else masses.tobytes())
+                totals = (pool.test_mass, pool.base, pool.total, pool.bits)
+                digest.update(repr(totals).encode())
         if calibration.order is not None and calibration.uniform is not None:
             # Of which example each score is, and the order of the examples, matter too.
             units, row, _ = calibration.masses()
-            columns = (units.astype("<i8"), *calibration.scores, calibration.order[row])
+            columns = (units, *calibration.scores, calibration.order[row])
             atoms = np.lexsort(columns)
             for column in columns:
                 digest.update(column[atoms].tobytes())
             digest.update(calibration.uniform[np.argsort(calibration.order)].tobytes())
-        held_out = self.held_out_scores
-        if held_out is not None:
+        if self.held_out_scores is not None:
             # Scores of one example stay together, where there are several.
-            ordered = np.lexsort(np.atleast_2d(held_out)[::-1])
-            digest.update(held_out[..., ordered].tobytes())
+            ordered = np.lexsort(np.atleast_2d(self.held_out_scores)[::-1])
+            digest.update(self.held_out_scores[..., ordered].tobytes())
         if self.reference is not None:
             digest.update(np.sort(self.reference).tobytes())
         return digest.hexdigest()
@@ -306,16 +291,13 @@ class ArrayPredictor:
 
     def _combine(self, p: PValues) -> NDArray[np.float64]:
         """Return the combiner's p-values of test scores, (*query): checked."""
-        source = f"combiner {self.metadata.combiner}"
+        source, found = f"combiner {self.metadata.combiner}", ""
         with calling(source, "combine"):
             values: object = self.combiner.combine(p, self._held_out)
-        found = ""
         if not isinstance(values, np.ndarray):
             found = f"a {type(values).__name__}"
-        elif values.shape != p.numerators.shape:
-            found = f"shape {values.shape}"
-        elif values.dtype != np.float64:
-            found = str(values.dtype)
+        elif values.shape != p.numerators.shape or values.dtype != np.float64:
+            found = f"{values.dtype} of shape {values.shape}"
         # The least of numbers is NaN where one of them is.
         elif values.size and not 0.0 < values.min() <= values.max() <= 1.0:
             # A query without a mass of its own has the p-value 0 where it is below all atoms.
@@ -336,27 +318,20 @@ class ArrayPredictor:
         source, claim = f"combiner {self.metadata.combiner}", self.pools.calibration.claim
         with calling(source, "guarantee"):
             stated: object = self.combiner.guarantee(claim, self.summary, alpha)
-        if not isinstance(stated, Guarantee):
-            found = f"a {type(stated).__name__}"
-        elif stated.alpha != alpha:
-            found = f"one for alpha {stated.alpha}"
-        else:
-            shares: dict[str, object] = {
-                "level": stated.level,
-                "confidence": stated.confidence,
-                "share": stated.share,
-            }
-            found = ", ".join(
-                f"{field} {value}"
-                for field, value in shares.items()
-                if value is not None and not (isinstance(value, Fraction | int) and 0 <= value <= 1)
+        found = f"a {type(stated).__name__}"
+        if isinstance(stated, Guarantee):
+            shares: list[object] = [stated.level, stated.confidence, stated.share]
+            sound = all(
+                value is None or (isinstance(value, Fraction | int) and 0 <= value <= 1)
+                for value in shares
             )
-            if not found:
+            if sound and stated.alpha == alpha:
                 return stated
+            found = f"alpha {stated.alpha}, level {stated.level}, confidence {stated.confidence}"
         raise failed(
             source,
             "guarantee() returned none that can be stated",
-            expected=f"a Guarantee for alpha {alpha}, its level a Fraction from 0 to 1",
+            expected=f"a Guarantee for alpha {alpha}, level and confidence Fractions from 0 to 1",
             found=found,
         )
 
@@ -447,16 +422,6 @@ class ArrayPredictor:
         """Return the least score that stays in a set, as plain numbers."""
         return self._row_thresholds(alpha).copy()
 
-    if not TYPE_CHECKING:  # pragma: no branch  # so that a checker knows a name that is not there
-
-        def __getattr__(self, name: str) -> object:
-            if name in _LABELLED:
-                raise AttributeError(
-                    f"a predictor of plain rows has no {name}: load_predictor(path), without "
-                    "array_only=True, has it and imports xarray"
-                )
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
     def predict_array(
         self, predictions: ArrayLike, alpha: AlphaLike, *, uniform: Floats | None = None
     ) -> Bools:
@@ -494,14 +459,12 @@ class ArrayPredictor:
         # The first NaN counts as the largest: one pass, at a third of the cost of `isnan`.
         if not values.size or not isnan(values.item(values.argmax())):
             return values
-        bad = np.isnan(np.atleast_2d(values))
-        rows = np.flatnonzero(bad.any(axis=1))
-        labels = [f'"{self.labels[place]}"' for place in np.flatnonzero(bad.any(axis=0))]
+        bad: Bools = np.isnan(np.atleast_2d(values).max(axis=1))
         raise InputError(
             "array-nan",
-            f"predictions, NaN in {counted(len(rows))} of {counted(len(bad))} rows",
+            "predictions have NaN",
             expected="numbers",
-            found=f"{counted(int(bad.sum()))} NaN in {listed(labels)}",
+            found=f"NaN in {counted(int(bad.sum()))} of {counted(len(bad))} rows",
             hint="predict these again, or leave them out",
             source="predictions",
         )
@@ -530,23 +493,19 @@ class ArrayPredictor:
     def _require_rows(self) -> None:
         """Raise `IncompatibleComponents` where rows of numbers do not say enough."""
         calibration = self.pools.calibration
-        read = calibration.claim.weights or calibration.by_examples
-        if read:
-            needs = f'"{read}" of each example'
-        elif calibration.augmentation in ("separate", "mean"):
-            needs = "all augmentations of an example"
-        elif not self._has_threshold:
-            needs = "names of the examples, by which uniforms are keyed"
-        else:
-            return
-        raise IncompatibleComponents(
-            "array-not-enough",
-            f"calibrator {self.metadata.calibrator} with combiner {self.metadata.combiner} reads "
-            "more than rows of numbers",
-            expected=needs,
-            hint="predict(), with a DataArray that has them",
-            source="predictions",
-        )
+        if (
+            not self._has_threshold
+            or calibration.by_examples
+            or calibration.augmentation in ("separate", "mean")
+        ):
+            raise IncompatibleComponents(
+                "array-not-enough",
+                f"calibrator {self.metadata.calibrator} with combiner {self.metadata.combiner} "
+                "reads more than rows of numbers",
+                expected="a DataArray with names, augmentations or coordinates of the examples",
+                hint="predict(), with such a DataArray",
+                source="predictions",
+            )
 
     def _scores(self, values: Floats, uniform: Floats | None) -> Floats:
         """Return the scores of plain rows, (example, label)."""
@@ -617,7 +576,3 @@ class ArrayPredictor:
                 text.table(guarantees[0].rows(), titled=True),
             ),
         )
-
-
-_SHOWN_ALPHAS = (Fraction(1, 10), Fraction(1, 20))
-_MOST_LABELS = 30

@@ -20,6 +20,7 @@ from plausibly.calibration.data import (
     group_names,
     new_values,
 )
+from plausibly.calibration.examples import HashedNames
 from plausibly.calibration.pvalues import TestScores
 from plausibly.calibration.scores import CalibrationScores
 from plausibly.conformal.aggregate import aggregated, default_aggregator
@@ -69,6 +70,10 @@ class NewExamples:
         scalars = None if alpha is None else {names.ALPHA: alpha}
         array = with_values(self.checked, values, name=name, attrs=attrs, scalars=scalars)
         return array if array.dims == self.dims else array.transpose(*self.dims)
+
+    def overlap(self, known: Names | HashedNames | None) -> int:
+        """Return how many examples are among known ones; 0 where rows have only numbers."""
+        return 0 if known is None or self.numbered else known.common(self.examples)
 
 
 def read_test(
@@ -159,14 +164,14 @@ def sets_array(
     several: bool,
     fingerprint: str,
     labels: Sequence[str],
+    known: Names | HashedNames | None,
     order: Sequence[int] = (),
-    overlap: int = 0,
 ) -> xr.DataArray:
     """Return sets as one labelled array that carries the JSON of its guarantee at each alpha."""
     attrs: dict[str, object] = {
         GUARANTEES: f"[{', '.join(guarantees)}]",
         FINGERPRINT: fingerprint,
-        OVERLAP: overlap,
+        OVERLAP: test.overlap(known),
         LABEL_ORDER: json.dumps(labels),
     }
     if order:

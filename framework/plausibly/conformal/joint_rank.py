@@ -121,7 +121,6 @@ def joint_rank(
         augmentations=model.augmentations,
     )
     examples = model.examples
-    overlap = 0 if model.numbered or test.numbered else examples.common(test.examples)
     order = score_order(model, answers, component, name)
     scoring = Scoring(component=component, called=name, scale=scale, seed=seed, order=order)
     codes = draw_labels(answers.stored, keys.child("joint-rank").uniform(examples.hashes))[0]
@@ -136,31 +135,30 @@ def joint_rank(
     counts = scoring.hull(counts)  # sums of ranks have holes where the scores have none
     if alpha is None:
         p = test.like_input(share(counts, n + 1), "p_values")
-        return p.assign_attrs({"guarantee": _GUARANTEE, OVERLAP: overlap})
+        known = None if model.numbered else examples
+        return p.assign_attrs({"guarantee": _GUARANTEE, OVERLAP: test.overlap(known)})
     uniforms = (UNIFORMS,) if component.randomised else ()
-    guarantees = tuple(
-        CalibrationSummary(n=n).guarantee_of_rank(_CLAIM, guarantee, random=uniforms)
-        for guarantee in read_alphas(alpha)
-    )
+    guarantees = [
+        CalibrationSummary(n=n).guarantee_of_rank(_CLAIM, rate, random=uniforms)
+        for rate in read_alphas(alpha)
+    ]
     for guarantee in guarantees:
         if guarantee.vacuous:
             warn_of_vacuous(guarantee, "joint-rank")
-    sets = [counts > math.floor(guarantee.alpha * (n + 1)) for guarantee in guarantees]
     metadata = json.dumps([labels, name, scale, model.augmentations, seed, *order])
     digest = blake2b(
         metadata.encode() + np.ascontiguousarray(calibration).tobytes(), digest_size=16
     )
-    stated = [json.dumps(guarantee.to_json()) for guarantee in guarantees]
     return sets_array(
         test,
-        sets,
+        [counts > math.floor(guarantee.alpha * (n + 1)) for guarantee in guarantees],
         [guarantee.alpha for guarantee in guarantees],
-        stated,
+        [json.dumps(guarantee.to_json()) for guarantee in guarantees],
         several=is_several(alpha),
         fingerprint=digest.hexdigest(),
         labels=labels,
         order=order,
-        overlap=overlap,
+        known=None if model.numbered else examples,
     )
 
 

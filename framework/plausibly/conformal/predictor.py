@@ -297,22 +297,18 @@ class ConformalPredictor(ArrayPredictor):
                 warn_of_weights(test_scores, self.pools.calibration, sets, alphas)
         if group is not None:
             warn_of_unseen_groups(test.checked, group, self.pools.calibration)
-        for row in alphas:
-            self._warn(row)
-        overlap = 0
-        if self.examples is not None and not test.numbered:
-            overlap = self.examples.common(test.examples)
-        stated = [self._at(row).dumped for row in alphas]
+        for rate in alphas:
+            self._warn(rate)
         return sets_array(
             test,
             sets,
             alphas,
-            stated,
+            [self._at(rate).dumped for rate in alphas],
             several=is_several(alpha),
             fingerprint=self.fingerprint,
             labels=self.labels,
             order=self.scoring.order,
-            overlap=overlap,
+            known=self.examples,
         )
 
     def save(self, path: str | Path, *, names: bool = True) -> None:

@@ -36,7 +36,7 @@ from plausibly.conformal.inputs import (
     sets_array,
 )
 from plausibly.data import align, names
-from plausibly.data.names import Named, Names, several
+from plausibly.data.names import Named, Names
 from plausibly.data.plausibilities import Plausibilities, check_plausibilities
 from plausibly.errors import InputError, counted, warn
 from plausibly.guarantee import UNSEEN, CalibrationSummary, Claim, Exchangeable, Guarantee, bounded
@@ -52,13 +52,11 @@ _EPS = float(np.finfo(np.float64).eps)
 
 def expected_scores(scores: Floats, plausibilities: Floats) -> NDArray[np.float64]:
     """Return the score that a label drawn from the plausibilities has on average, (example,)."""
-    weights, values = np.broadcast_arrays(
-        plausibilities.astype(np.float64), scores.astype(np.float64)
-    )
-    terms = np.zeros(weights.shape, dtype=np.float64)
-    np.multiply(weights, values, out=terms, where=weights > 0)
+    weights = plausibilities.astype(np.float64)
+    # A label of plausibility zero counts nothing, though its score be infinite.
+    terms = weights * np.where(weights > 0, scores.astype(np.float64), 0)
     # Rows that sum to one only nearly would shift with the scores.
-    total: NDArray[np.float64] = terms.sum(axis=1) / np.ascontiguousarray(weights).sum(axis=1)
+    total: NDArray[np.float64] = terms.sum(axis=1) / weights.sum(axis=1)
     return total
 
 
@@ -142,16 +140,10 @@ def votable(scores: Floats, tau: float) -> Bools:
     return reaches
 
 
-def grid_size(labels: int, parts: int) -> int:
-    """Return how many vectors there are whose plausibilities are whole multiples of 1/parts."""
-    return math.comb(parts + labels - 1, labels - 1)
-
-
 def grid(labels: int, parts: int) -> NDArray[np.float64]:
     """Return every plausibility vector in multiples of 1/parts, (point, label)."""
     slots = parts + labels - 1
     bars = np.array(list(combinations(range(slots), labels - 1)), dtype=np.int64)
-    bars = bars.reshape(grid_size(labels, parts), labels - 1)
     ends = np.pad(bars, ((0, 0), (1, 1)), constant_values=((0, 0), (-1, slots)))
     counts = np.diff(ends, axis=1) - 1
     return counts / parts
@@ -169,7 +161,7 @@ _CLAIM = Claim(
     reference="Stutz et al., arXiv 2307.09302, version 1",
 )
 _MOST_POINTS = 1_000_000
-
+POINT = "point"
 
 _VOTES = attrs.evolve(
     _CLAIM,
@@ -184,19 +176,15 @@ _VOTES = attrs.evolve(
 Labelled = TypeVar("Labelled", xr.DataArray, xr.Dataset)
 
 
-def over_alphas(alpha: Alphas, found: list[Labelled]) -> Labelled:
+def over_alphas(alpha: Alphas, results: list[Labelled]) -> Labelled:
     """Return one result per alpha as one: over the dim ``alpha``, or with it as a scalar."""
-    alphas = [float(number) for number in read_alphas(alpha)]
     named = [
-        number.assign_coords({names.ALPHA: value})
-        for number, value in zip(found, alphas, strict=True)
+        result.assign_coords({names.ALPHA: float(rate)})
+        for result, rate in zip(results, read_alphas(alpha), strict=True)
     ]
     if not is_several(alpha):
         return named[0]
     return xr.concat(named, dim=names.ALPHA, coords="different", compat="equals", join="exact")
-
-
-POINT = "point"
 
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
@@ -230,7 +218,7 @@ class PlausibilityRegion:
         """Number of calibration examples."""
         return len(self.ordered)
 
-    @cached_property
+    @property
     def _summary(self) -> CalibrationSummary:
         return CalibrationSummary(n=self.n)
 
@@ -246,13 +234,12 @@ class PlausibilityRegion:
         rank = math.floor(alpha * (self.n + 1))
         if rank < 1:
             needed = math.ceil(1 / alpha) - 1
-            works, more = rounded_up(1 / (self.n + 1)), counted(needed - self.n)
             warn(
                 "region-vacuous",
                 f"every plausibility vector conforms at alpha {float(alpha):g}",
                 expected=f"at least {counted(needed)} calibration examples",
                 found=counted(self.n),
-                hint=f"alpha {works} works with {counted(self.n)}; or annotate {more} more",
+                hint=f"alpha {rounded_up(1 / (self.n + 1))}, or annotate more",
                 source="region",
                 stacklevel=stacklevel,
             )
@@ -276,8 +263,8 @@ class PlausibilityRegion:
 
     def read(self, predictions: xr.DataArray) -> tuple[NewExamples, Floats]:
         """Return new predictions, matched by name, and their scores (example, label)."""
-        labels = Names.of(self.labels, names.LABEL)
         array = as_predictions(predictions, scale=self.scoring.scale, labels=self.labels)
+        labels = Names.of(self.labels, names.LABEL)
         new = read_test(array, labels, self.scoring.scale, self.dtype)
         return new, self.scoring.scores(new.values, new.examples)
 
@@ -299,16 +286,15 @@ class PlausibilityRegion:
         DataArray of float64, (example,)
             In the order of the predictions.
         """
-        asked, counts = self._asked(predictions, plausibilities)
-        return asked.copy(data=share(counts, self.n + 1)).rename("p_values")
+        counts = self._numerators(predictions, plausibilities)
+        return counts.copy(data=share(counts.values, self.n + 1)).rename("p_values")
 
-    def _asked(
-        self, predictions: xr.DataArray, plausibilities: xr.DataArray
-    ) -> tuple[xr.DataArray, NDArray[np.int64]]:
-        """Return an array over the examples, and the numerators of their p-values."""
+    def _numerators(self, predictions: xr.DataArray, plausibilities: xr.DataArray) -> xr.DataArray:
+        """Return the numerators of the p-values of the examples."""
         new, scores = self.read(predictions)
-        asked = new.checked.isel({names.LABEL: 0}, drop=True).drop_attrs()
-        return asked, self._counts(expected_scores(scores, self.match(new, plausibilities)))
+        examples = new.checked.isel({names.LABEL: 0}, drop=True).drop_attrs()
+        expected = expected_scores(scores, self.match(new, plausibilities))
+        return examples.copy(data=self._counts(expected))
 
     def match(self, new: NewExamples, plausibilities: xr.DataArray) -> Floats:
         """Return plausibilities (example, label) of new examples, matched to them by name."""
@@ -337,8 +323,8 @@ class PlausibilityRegion:
         -------
         DataArray of bool, (example[, alpha])
         """
-        asked, counts = self._asked(predictions, plausibilities)
-        inside = [asked.copy(data=counts > self._rank(one)) for one in read_alphas(alpha)]
+        counts = self._numerators(predictions, plausibilities)
+        inside = [counts > self._rank(rate) for rate in read_alphas(alpha)]
         return over_alphas(alpha, inside).rename("contains").transpose(names.EXAMPLE, ...)
 
     def bounds(self, predictions: xr.DataArray, alpha: Alphas) -> xr.Dataset:
@@ -454,21 +440,18 @@ class PlausibilityRegion:
         claim: Callable[[Fraction], Claim],
     ) -> xr.DataArray:
         (new, scores), alphas = self.read(predictions), read_alphas(alpha)
-        sets = [reduced(scores, self.warned(rate)) for rate in alphas]
-        stated = [
-            json.dumps(self._summary.guarantee_of_rank(claim(rate), rate).to_json())
-            for rate in alphas
-        ]
-        overlap = 0 if new.numbered else HashedNames(self.hashes).common(new.examples)
         return sets_array(
             new,
-            sets,
+            [reduced(scores, self.warned(rate)) for rate in alphas],
             alphas,
-            stated,
+            [
+                json.dumps(self._summary.guarantee_of_rank(claim(rate), rate).to_json())
+                for rate in alphas
+            ],
             several=is_several(alpha),
             fingerprint=self.fingerprint,
             labels=self.labels,
-            overlap=overlap,
+            known=HashedNames(self.hashes),
         )
 
     def grid(self, predictions: xr.DataArray, alpha: Alphas, *, parts: int = 10) -> xr.Dataset:
@@ -504,31 +487,27 @@ class PlausibilityRegion:
                 hint="parts=10",
                 source="parts",
             )
-        labels, examples = len(self.labels), len(scores)
-        size = grid_size(labels, parts)
-        if size * examples > _MOST_POINTS:
-            fitting = 0
-            while grid_size(labels, fitting + 1) * examples <= _MOST_POINTS:
-                fitting += 1
+        size = math.comb(parts + len(self.labels) - 1, parts) * len(scores)
+        if size > _MOST_POINTS:
             raise InputError(
                 "grid-too-large",
-                f"a grid of {parts} parts has {counted(size)} points over "
-                f"{several(labels, 'label')}",
+                f"a grid of {parts} parts has too many points for these labels and examples",
                 expected=f"{counted(_MOST_POINTS)} at most, for all examples together",
-                found=f"{counted(size * examples)} for {several(examples, 'example')}",
-                hint=(f"parts={fitting}, or fewer examples" if fitting else "fewer examples")
-                + "; bounds(), label_sets(), vote_sets() and contains() need no grid",
+                found=counted(size),
+                hint="fewer parts or examples; bounds(), label_sets(), vote_sets() and contains() "
+                "need no grid",
                 source="parts",
             )
-        points = grid(labels, parts)
-        counts = np.stack([self._counts(expected_scores(row[None], points)) for row in scores])
+        points = grid(len(self.labels), parts)
+        counts = self._counts(np.stack([expected_scores(row[None], points) for row in scores]))
         dataset = xr.Dataset(
             {"plausibilities": ((POINT, names.LABEL), points)},
             coords={names.EXAMPLE: new.checked[names.EXAMPLE], names.LABEL: list(self.labels)},
         )
         dataset["p_values"] = ((names.EXAMPLE, POINT), share(counts, self.n + 1))
-        alphas = read_alphas(alpha)
-        inside = [dataset["p_values"].copy(data=counts > self._rank(rate)) for rate in alphas]
+        inside = [
+            dataset["p_values"].copy(data=counts > self._rank(rate)) for rate in read_alphas(alpha)
+        ]
         return dataset.assign(
             inside=over_alphas(alpha, inside).transpose(names.EXAMPLE, POINT, ...)
         )
