@@ -14,7 +14,7 @@ from plausibly import registry
 from plausibly.calibration.alphas import exact
 from plausibly.calibration.data import CalibrationData, coordinates_over, group_names, lacking
 from plausibly.calibration.pvalues import Pools, PValues, keyed_share, one_of_each
-from plausibly.calibration.scores import CalibrationScores, malformed
+from plausibly.calibration.scores import CalibrationScores
 from plausibly.conformal.aggregate import warn_of_one_annotator
 from plausibly.conformal.array_predictor import Metadata, Scoring
 from plausibly.conformal.inputs import calibration_data, matched_inputs, score_order
@@ -62,16 +62,9 @@ _RESAMPLED = "plausibilities are the means of the given draws of them, such as b
 def calibration_scores_of(
     calibrator: Calibrator, data: CalibrationData, keys: Keys, source: str
 ) -> CalibrationScores:
-    """Return the scores of a calibrator that messages call `whose`: checked."""
-    try:
-        with calling(source, "calibrate"):
-            calibration: object = calibrator.calibrate(data, keys)
-    except IncompatibleComponents as error:
-        if error.name == "calibration-scores-malformed":
-            # What it made itself does not know its name.
-            error.what = error.what.replace("a calibrator", source, 1)
-            error.source = source
-        raise
+    """Return the scores of a calibrator that messages call `source`: checked."""
+    with calling(source, "calibrate"):
+        calibration: object = calibrator.calibrate(data, keys)
     if not isinstance(calibration, CalibrationScores):
         raise failed(
             source,
@@ -79,7 +72,7 @@ def calibration_scores_of(
             expected="plausibly.plugin.CalibrationScores",
             found=f"a {type(calibration).__name__}",
         )
-    views = 0 if data.augmented is None else len(data.augmented)
+    augmentations = 0 if data.augmented is None else len(data.augmented)
     lacking = {calibration.claim.by, calibration.claim.weights} - {"", BY_LABEL, *data.coordinates}
     expected = calibration.contents()
     if expected:
@@ -92,12 +85,18 @@ def calibration_scores_of(
         expected = "groups as the labels are called, in their order"
     elif lacking:
         expected = f"claim.by and claim.weights among {sorted(data.coordinates)}"
-    elif calibration.augmentation != "none" and not views:
+    elif calibration.augmentation != "none" and not augmentations:
         expected = 'augmentation "none": there are no augmentations'
-    elif calibration.augmentation == "separate" and len(calibration.scores) != views:
-        expected = f"one replicate for each of {views} augmentations"
+    elif calibration.augmentation == "separate" and len(calibration.scores) != augmentations:
+        expected = f"one replicate for each of {augmentations} augmentations"
     if expected:
-        raise malformed(expected, source)
+        raise IncompatibleComponents(
+            "calibration-scores-malformed",
+            f"{source} returned calibration scores that cannot be used",
+            expected=expected,
+            hint="fix the calibrator's calibrate()",
+            source=source,
+        )
     units, row, denominator = calibration.units, calibration.row, calibration.denominator
     if units is None or row is None or denominator is None:
         return calibration
@@ -129,33 +128,18 @@ def check_pair(
         )
     expected = found = ""
     hint, claim = "combiner average", calibration.claim
-    if held_out:
+    apart = bool(claim.by or claim.weights)
+    if held_out and (apart or claim.cluster or claim.target in ("mass", "risk")):
         expected = "held-out examples among which a new one is as likely at every rank"
-        if claim.by:
-            of = "labels" if claim.by == BY_LABEL else f'the values of "{claim.by}"'
-            found = f"ranks that mix {of}"
-        elif claim.weights:
-            found = "weights, by which held-out examples are not as likely as new ones"
-        elif claim.cluster:
-            found = f'examples of one "{claim.cluster}", which may be alike'
-        elif claim.target == "mass":
-            found = "one label of each, and the guarantee is about all of them"
-        elif claim.target == "risk":
-            found = "a mean, of which a rank says nothing"
-    if needs == "losses":
+        found = "groups, weights, clusters, or a guarantee about more than one label of each"
+    elif needs == "losses" and (apart or calibration.augmentation == "separate"):
         expected = "one threshold for all examples, by the missed mass of each"
-        if claim.by:
-            of = "label" if claim.by == BY_LABEL else f'value of "{claim.by}"'
-            found = f"a threshold for each {of}"
-        elif claim.weights:
-            found = "weights, with a threshold for each example"
-        elif calibration.augmentation == "separate":
-            found = "replicates with test scores of their own"
-            hint = 'combiner pac(bound="held-out")'
-        elif cluster and cluster != claim.cluster:
-            expected = f'losses of each "{cluster}", whose examples may be alike'
-            found, hint = "losses of each example", f'calibrator clustered(by="{cluster}")'
-    if not found and needs == "each" and not calibration.separate:
+        found = "thresholds or test scores that differ between examples"
+        hint = 'combiner average; for augmentations also combiner pac(bound="held-out")'
+    elif needs == "losses" and cluster and cluster != claim.cluster:
+        expected = f'losses of each "{cluster}", whose examples may be alike'
+        found, hint = "losses of each example", f'calibrator clustered(by="{cluster}")'
+    elif needs == "each" and not calibration.separate:
         expected, found = "one p-value per replicate", "only their mean: no label is drawn"
         hint = "combiner average, or calibrator monte-carlo"
     if found:
