@@ -117,9 +117,9 @@ STATED: list[tuple[Change, str]] = [
     (raising, "ZeroDivisionError"),
 ]
 AGGREGATED: list[tuple[Change, str]] = [
-    (lambda shares: shares[:3], "9 examples less"),
-    (lambda shares: shares.assign_coords(label=["a", "b", "x"]), "1 label more: x"),
-    (lambda shares: shares.assign_coords(example=list("abcdefghijkl")), "12 examples more"),
+    (lambda shares: shares[:3], "more or less: e11, e2"),
+    (lambda shares: shares.assign_coords(label=["a", "b", "x"]), "more or less: c, x"),
+    (lambda shares: shares.assign_coords(example=list("abcdefghijkl")), "more or less: a, b"),
     (lambda shares: shares / 2, "sum to 0.5"),
     (lambda shares: shares * np.nan, "NaN in 12 rows"),
     (lambda shares: shares.values, "a ndarray"),

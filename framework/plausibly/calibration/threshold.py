@@ -105,13 +105,23 @@ def score_threshold(
     Stutz et al., Conformal prediction under ambiguous ground truth, TMLR 2023, Algorithm 1.
     """
     if not isinstance(scores, np.ndarray):
-        kind = type(scores)
-        way = "scores.compute() of a Dask array, numpy.asarray(scores) of anything else"
-        raise _malformed(f"{kind.__module__}.{kind.__qualname__}", way)
-    if scores.ndim not in (1, 2) or not scores.size or scores.dtype not in (np.float32, np.float64):
-        raise _malformed(f"shape {scores.shape}, {scores.dtype}")
-    if np.isnan(scores.min()):
-        raise _malformed("NaN")
+        found = f"a {type(scores).__name__}"
+    elif (
+        scores.ndim not in (1, 2) or not scores.size or scores.dtype not in (np.float32, np.float64)
+    ):
+        found = f"shape {scores.shape}, {scores.dtype}"
+    else:
+        found = "NaN" if np.isnan(scores.min()) else ""
+    if found:
+        raise InputError(
+            "scores-malformed",
+            "scores cannot be compared",
+            expected="a numpy array, float32 or float64 without NaN, (example,) or (draw, example)",
+            found=found,
+            hint="scores.compute() of a Dask array; numpy.asarray(scores, float), without what has "
+            "no score",
+            source="scores",
+        )
     exact = read_alpha(alpha)
     draws = 1 if scores.ndim == 1 else scores.shape[0]
     examples = scores.shape[-1]
@@ -130,19 +140,6 @@ def score_threshold(
     tau: np.floating[Any] = np.partition(scores, rank - 1, axis=None)[rank - 1]  # Any: as above
     # Adding zero turns -0.0 into 0.0, whichever of the two stands at the rank.
     return tau + scores.dtype.type(0)
-
-
-def _malformed(
-    found: str, hint: str = "scores.astype(float), and leave out what has no score"
-) -> InputError:
-    return InputError(
-        "scores-malformed",
-        "scores cannot be compared",
-        expected="a numpy array, float32 or float64 without NaN, (example,) or (draw, example)",
-        found=found,
-        hint=hint,
-        source="scores",
-    )
 
 
 def warn_of_vacuous(guarantee: Guarantee, combiner: str) -> None:
@@ -178,29 +175,25 @@ def warn_of_small_groups(
     """Warn of groups or labels that get every label, with what they have and would need."""
     if not small:
         return
-    of_labels = calibration.claim.by == BY_LABEL
-    what = "labels" if of_labels else f'groups of "{calibration.claim.by}"'
-    sizes = calibration.group_sizes()
-    weighed = [(sizes[code], calibration.groups[code]) for code in small]
-    found = listed(f"{name} {mass:.4g}" for mass, name in sorted(weighed))
+    sizes, by = calibration.group_sizes(), calibration.claim.by
+    weighed = sorted((sizes[code], calibration.groups[code]) for code in small)
     needed = "more" if guarantee.needed is None else counted(guarantee.needed)
-    unit = "plausibility mass" if of_labels else guarantee.unit
-    alpha = f"{float(guarantee.alpha):g}"
-    verb = "get" if len(small) > 1 else "gets"
+    count = f"{len(small)} of {len(calibration.groups)}"
+    alpha = f"at alpha {float(guarantee.alpha):g}"
+    if by == BY_LABEL:
+        what = f"{count} labels in every set {alpha}"
+        expected, hint = f"plausibility mass of {needed} or more for a label", "annotate more"
+    else:
+        what = f'every label in all sets of {count} groups of "{by}" {alpha}'
+        expected = f"{needed} {guarantee.unit} or more in a group"
+        hint = f'merge them in the column "{by}", annotate more'
     warn(
         "group-too-small",
-        f"{len(small)} of {len(calibration.groups)} {what} {verb} all labels at alpha {alpha}"
-        if not of_labels
-        else f"{len(small)} of {len(calibration.groups)} labels "
-        f"{'are' if len(small) > 1 else 'is'} in every set at alpha {alpha}",
-        expected=f"{unit} of {needed} or more for a label"
-        if of_labels
-        else f"{needed} {unit} or more in a group",
-        found=found,
-        hint="annotate more of them, or a larger alpha"
-        if of_labels
-        else f'merge them in the column "{calibration.claim.by}", annotate more, or a larger alpha',
+        what,
+        expected=expected,
+        found=listed(f"{name} {mass:.4g}" for mass, name in weighed),
+        hint=f"{hint}, or a larger alpha",
         source="predictor",
-        details={"groups": [name for _, name in sorted(weighed)]},
+        details={"groups": [name for _, name in weighed]},
         stacklevel=4,
     )

@@ -210,9 +210,7 @@ def warn_of_unseen_groups(
     examples = [str(name) for name in checked[names.EXAMPLE].values[unseen]]
     warn(
         "group-unseen",
-        f"{counted(len(examples))} examples are of groups that calibration lacks"
-        if len(examples) > 1
-        else "1 example is of a group that calibration lacks",
+        f"{names.several(len(examples), 'example')} in groups that calibration lacks",
         expected=f'values of "{by}" that calibration has; these get every label',
         found=listed(sorted(set(values[unseen].tolist()))),
         hint=f'calibrate with such examples, or merge groups in the column "{by}"',
@@ -234,15 +232,11 @@ def warn_of_weights(
         return
     # Of the calibration examples that each new one is compared with.
     total: Floats = np.full(len(weight), calibration.weight.sum())
-    of_whom = "all calibration weights"
     if group is not None:
         parts = [calibration.of_group(code) for code in range(len(calibration.groups))]
         totals = [0.0 if part.weight is None else float(part.weight.sum()) for part in parts]
         # Groups that calibration lacks, -1, are warned of apart.
         total = np.array([*totals, np.inf])[group]
-    if calibration.claim.by:
-        of_whom = f'the calibration weights of its "{calibration.claim.by}"'
-    largest = "1" if calibration.test_mass == 1 else "largest risk"
     for alpha, plane in zip(alphas, sets, strict=True):
         # Its own mass alone is more than alpha: w own / (W + w) > alpha.
         more = float(calibration.test_mass - alpha) * weight > float(alpha) * total
@@ -250,11 +244,11 @@ def warn_of_weights(
         if count:
             warn(
                 "weight-too-large",
-                f"{counted(count)} of {counted(len(plane))} examples "
-                f"{'get' if count > 1 else 'gets'} every label at alpha {float(alpha):g}",
-                expected=f'weights in "{calibration.claim.weights}" below '
-                f"alpha / ({largest} - alpha) of {of_whom} together",
-                found="more: calibration has too few examples like these",
+                f"every label in the sets of {counted(count)} of {counted(len(plane))} examples "
+                f"at alpha {float(alpha):g}",
+                expected=f'weights in "{calibration.claim.weights}" that are small beside those of '
+                "the calibration examples together",
+                found="too few calibration examples like these",
                 hint="more calibration examples like them, a larger alpha, or clip the weights",
                 source="predictions",
                 stacklevel=3,

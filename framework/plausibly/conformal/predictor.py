@@ -130,30 +130,27 @@ class ConformalPredictor(ArrayPredictor):
         PlausiblyWarning
             Where every set is every label, with the number that would change it.
         """
-        rows, calibration = read_alphas(alpha), self.pools.calibration
+        alphas, calibration = read_alphas(alpha), self.pools.calibration
         if not self._has_threshold:
-            reason = "an example has a uniform of its own"
-            if calibration.claim.weights:
-                reason = "the threshold depends on the weight of the example"
-            elif calibration.augmentation == "separate":
-                reason = "a label has several scores, one per augmentation"
             raise IncompatibleComponents(
                 "threshold-none",
                 f"calibrator {self.metadata.calibrator} with combiner {self.metadata.combiner} "
                 "has no one threshold",
-                expected=f"sets by p-value: {reason}",
+                expected="sets by p-value: a weight, a uniform or several scores of the example "
+                "decide too",
                 hint="predict(...) or p_values(...), which need none",
                 source="predictor",
             )
-        values = np.stack([self._at(row).thresholds for row in rows], axis=-1)
-        for row in rows:
-            self._warn(row)
-        by, coords = calibration.claim.by, {names.ALPHA: [float(row) for row in rows]}
-        dims = [by, names.ALPHA] if by else [names.ALPHA]
-        groups = {by: list(calibration.groups)} if by else {}
-        array = xr.DataArray(
-            values if by else values[0], {**coords, **groups}, dims, name="threshold"
-        )
+        values = np.stack([self._at(rate).thresholds for rate in alphas], axis=-1)
+        for rate in alphas:
+            self._warn(rate)
+        coords = {
+            calibration.claim.by or "group": list(calibration.groups) or ["all"],
+            names.ALPHA: [float(rate) for rate in alphas],
+        }
+        array = xr.DataArray(values, coords, name="threshold")
+        if not calibration.claim.by:
+            array = array.isel(group=0, drop=True)
         return array if is_several(alpha) else array.isel({names.ALPHA: 0})
 
     def _scored(
