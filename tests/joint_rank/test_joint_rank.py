@@ -59,7 +59,7 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     calibration, queries = rng.random((3, 20)), rng.random((3, 50))
     whole = rank_counts(calibration, queries)
-    monkeypatch.setattr("plausibly.conformal.joint_rank._BLOCK", 64)
+    monkeypatch.setattr("plausibly.kernels.blocks._CELLS", 2)
     np.testing.assert_array_equal(rank_counts(calibration, queries), whole)
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import attrs
@@ -15,7 +14,7 @@ from plausibly.data import names
 from plausibly.errors import InputError, counted, listed
 from plausibly.kernels.blocks import map_blocks
 from plausibly.kernels.draws import draw_labels
-from plausibly.kernels.masses import exact_units, float_bits, raised_units
+from plausibly.kernels.masses import DOUBLE_BITS, exact_units, float_bits, raised_units
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.sparse import Dense
 from plausibly.kernels.types import Floats, FloatType, Hashes, Ints, unwritable
@@ -29,17 +28,14 @@ if TYPE_CHECKING:
 
 def lacking(name: str, there: Sequence[str], of: str, *, source: str) -> InputError:
     """Return the error that examples, or labels, have no such coordinate."""
-    close = difflib.get_close_matches(name, there, n=1)
-    dim = of.removesuffix("s")
-    more = f'{of}="{of}.csv" with such a column'
+    meant = names.near(name, there)
+    more = f'predictions.assign_coords(...), or {of}="{of}.csv" with such a column'
     return InputError(
         "coordinate-missing",
         f'{source} needs "{name}" of the {of}, and the predictions have none',
-        expected=f"a coordinate over {dim}",
+        expected=f"a coordinate over {of.removesuffix('s')}",
         found=listed(there) or "none",
-        hint=f'did you mean "{close[0]}"?'
-        if close
-        else f"predictions.assign_coords(...), or {more}",
+        hint=f'did you mean "{meant}"?' if meant else more,
         source=source,
         details={"coordinates": list(there)},
     )
@@ -154,9 +150,6 @@ def effective_size(weights: NDArray[np.float64]) -> float:
     return float(scaled.sum() ** 2 / (scaled**2).sum())
 
 
-_EXACT_BITS = 53
-
-
 class Atoms(NamedTuple):
     """Every label of every example that has a mass: by rising example, then by rising label."""
 
@@ -170,14 +163,12 @@ class ScoreSource(Protocol):
     """Scores (example, label): in memory, or computed where they are read."""
 
     @property
-    def dtype(self) -> FloatType:
-        """Float type of the scores."""
+    def dtype(self) -> FloatType: ...
 
     def at(self, row: Ints, label: Ints) -> Floats:
         """Return the scores of pairs of example and label, of any shape."""
 
-    def take(self, rows: NDArray[np.intp]) -> ScoreSource:
-        """Return the scores of some examples."""
+    def take(self, rows: NDArray[np.intp]) -> ScoreSource: ...
 
     def largest(self) -> Floats:
         """Return the largest score of each example, (example,)."""
@@ -198,25 +189,20 @@ class ArrayScores:
 
     @property
     def dtype(self) -> FloatType:
-        """Float type of the scores."""
         return self.values.dtype
 
     def at(self, row: Ints, label: Ints) -> Floats:
-        """Return the scores of pairs of example and label, of any shape."""
         scores = self.values[row, label]
         return np.add(scores, scores.dtype.type(0), out=scores)
 
     def take(self, rows: NDArray[np.intp]) -> ArrayScores:
-        """Return the scores of some examples."""
         return ArrayScores(self.values[rows])
 
     def largest(self) -> Floats:
-        """Return the largest score of each example, (example,)."""
         scores: Floats = self.values.max(axis=1)
         return np.add(scores, scores.dtype.type(0), out=scores)
 
     def dense(self) -> Floats:
-        """Return all scores."""
         return unwritable(np.add(self.values, self.dtype.type(0), order="C"))
 
 
@@ -314,10 +300,9 @@ class CalibrationData:
     def draw(self, draws: int, keys: Keys) -> NDArray[np.int32]:
         """Return label codes (draw, example), each drawn from the plausibilities of its example.
 
-        Draws of different examples are independent; the first draws of an example do not depend
-        on how many are asked for, nor on the other examples. They depend on the order of the
-        labels, in which plausibilities are cumulated. Draw j is from the j-th resampled
-        plausibilities, where there are any.
+        The first draws of an example do not depend on how many are asked for, nor on the other
+        examples. They depend on the order of the labels, in which plausibilities are cumulated.
+        Draw j is from the j-th resampled plausibilities, where there are any.
 
         Raises
         ------
@@ -429,18 +414,27 @@ class CalibrationData:
 
     def atoms(self) -> Atoms:
         """Return the masses of `units` that are above 0, from dense or sparse plausibilities."""
-        values = self.stored.weight
-        blocks: list[Places | None] = [None]
+        values, bits = self.stored.weight, float_bits(len(self))
+
+        def places(rows: slice) -> list[Ints] | None:
+            part = values[rows]
+            units = exact_units(part, total[rows]) if exact else raised_units(part, bits)
+            if units is None:
+                return None
+            place = np.flatnonzero(units)
+            row, slot = np.divmod(place, max(1, values.shape[1]))
+            return [row + rows.start, slot, units.ravel()[place]]
+
+        exact, blocks = False, None
         # Files keep masses as doubles, which are exact up to here.
-        if self.denominator is not None and self.denominator.max(initial=0) < 2**_EXACT_BITS:
-            total = self.denominator.astype(np.int64)
-            blocks = map_blocks(partial(_units, values, total=total), values.shape)
-        if any(part is None for part in blocks):
-            bits = float_bits(len(values))
-            total = np.full(len(values), 2**bits, dtype=np.int64)
-            blocks = map_blocks(partial(_units, values, bits=bits), values.shape)
-        filled = (_NONE, *filter(None, blocks))
-        row, slot, units = map(np.concatenate, zip(*filled, strict=True))
+        if self.denominator is not None and self.denominator.max(initial=0) < 2**DOUBLE_BITS:
+            exact, total = True, self.denominator.astype(np.int64)
+            blocks = map_blocks(places, values.shape)
+        if blocks is None or None in blocks:
+            exact, total = False, np.full(len(values), 2**bits, dtype=np.int64)
+            blocks = map_blocks(places, values.shape)
+        none = [np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0, np.int64)]
+        row, slot, units = map(np.concatenate, zip(none, *filter(None, blocks), strict=True))
         label = self.stored.label_at(row, slot).astype(np.intp, copy=False)
         return Atoms(row, label, units, total)
 
@@ -456,21 +450,3 @@ class CalibrationData:
             augmented=None if self.augmented is None else self.augmented[:, rows],
             resampled=None if self.resampled is None else self.resampled[:, rows],
         )
-
-
-Places = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int64]]
-_NONE: Places = (np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0, np.int64))
-
-
-def _units(
-    values: Floats, rows: slice, *, total: NDArray[np.int64] | None = None, bits: int = 0
-) -> Places | None:
-    """Return row, column and units of all units above 0; None where values are no counts."""
-    part = values[rows]
-    units = raised_units(part, bits) if total is None else exact_units(part, total[rows])
-    if units is None:
-        return None
-    flat = units.ravel()
-    place = np.flatnonzero(flat)
-    row, column = np.divmod(place, max(1, values.shape[1]))
-    return row + rows.start, column, flat[place]

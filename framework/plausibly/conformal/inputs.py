@@ -33,7 +33,7 @@ from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.kernels.sparse import Dense
 from plausibly.kernels.types import Bools, Floats, FloatType, Ints
-from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike, ScoreFunction
+from plausibly.protocols import AGGREGATOR, SCORE, Aggregator, ComponentLike, ScoreFunction
 from plausibly.registry import called
 
 GUARANTEES = "guarantees"
@@ -321,28 +321,30 @@ def labels_along_order(arrays: Sequence[xr.DataArray | xr.Dataset]) -> list[str]
     return None
 
 
-def score_order(
-    model: Predictions, found: Plausibilities, score: ScoreFunction, called: str
-) -> tuple[int, ...]:
-    """Return the places of the labels along the order that a score reads; empty without one."""
-    if not score.order:
-        return ()
-    if score.order == COLUMNS:
-        return tuple(range(len(model.labels)))
-    arrays: list[xr.DataArray | xr.Dataset] = [model.array, found.about]
-    places = label_places(score.order, arrays)
-    if places is None:
-        known = coordinates_over(names.LABEL, arrays)
-        raise InputError(
-            "order-missing",
-            f"score {called} reads the order of the labels, and there is none",
-            expected=f'"{score.order}" of the labels: a different number for each',
-            found=listed(map(str, known.get(score.order, sorted(known)))) or "none",
-            hint='labels="labels.csv" with such a column, or order = "columns" of the score, if '
-            "the predictions list the labels in order",
-            source=f"score {called}",
-        )
-    return places
+def scoring_of(
+    model: Predictions, found: Plausibilities, score: ComponentLike[ScoreFunction], seed: int
+) -> Scoring:
+    """Return how predictions are scored; a score that reads an order of the labels gets it."""
+    component = registry.resolve(SCORE, score)
+    name = called(SCORE, component)
+    order: tuple[int, ...] = ()
+    if component.order == COLUMNS:
+        order = tuple(range(len(model.labels)))
+    elif component.order:
+        arrays: list[xr.DataArray | xr.Dataset] = [model.array, found.about]
+        order = label_places(component.order, arrays) or ()
+        if not order:
+            known = coordinates_over(names.LABEL, arrays)
+            raise InputError(
+                "order-missing",
+                f"score {name} reads the order of the labels, and there is none",
+                expected=f'"{component.order}" of the labels: a different number for each',
+                found=listed(map(str, known.get(component.order, sorted(known)))) or "none",
+                hint='labels="labels.csv" with such a column, or order = "columns" of the score, '
+                "if the predictions list the labels in order",
+                source=f"score {name}",
+            )
+    return Scoring(component=component, called=name, scale=model.scale, seed=seed, order=order)
 
 
 def calibration_data(

@@ -32,7 +32,7 @@ from plausibly.conformal.inputs import (
     NewExamples,
     matched_inputs,
     read_test,
-    score_order,
+    scoring_of,
     sets_array,
 )
 from plausibly.data import align, names
@@ -45,7 +45,6 @@ from plausibly.kernels.masses import share
 from plausibly.kernels.ranks import order_statistic
 from plausibly.kernels.types import Bools, Floats, FloatType, Hashes
 from plausibly.protocols import SCORE, ComponentLike, ScoreFunction
-from plausibly.registry import called
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -197,14 +196,12 @@ class PlausibilityRegion:
     ----------
     labels : tuple of str
         In the order of the calibration predictions.
+    scoring, dtype
+        How predictions are scored, and their float type.
     ordered : ndarray of float64, (example,)
         Expected scores of the calibration examples, in ascending order.
     hashes : ndarray of uint64, (example,)
         Hashes of their names.
-    dtype : dtype
-        Float type of the calibration predictions, in which new ones are scored.
-    scoring
-        The score function, its name, the scale of the predictions and the seed.
     """
 
     labels: tuple[str, ...]
@@ -271,8 +268,7 @@ class PlausibilityRegion:
     def p_values(self, predictions: xr.DataArray, plausibilities: xr.DataArray) -> xr.DataArray:
         """Return the p-value of one plausibility vector per example.
 
-        ``(#{i : S_i <= s} + 1) / (n + 1)``; a vector is in the region at alpha where it exceeds
-        alpha.
+        ``(#{i : S_i <= s} + 1) / (n + 1)``: above alpha, the vector is in the region at alpha.
 
         Parameters
         ----------
@@ -330,8 +326,7 @@ class PlausibilityRegion:
     def bounds(self, predictions: xr.DataArray, alpha: Alphas) -> xr.Dataset:
         """Return the least and the largest plausibility of each label within the region.
 
-        Together they hold for all labels at once: with probability 1 - alpha every plausibility of
-        the new example lies between its `least` and its `most`.
+        With probability 1 - alpha all plausibilities of the new example lie between them at once.
 
         Parameters
         ----------
@@ -359,21 +354,16 @@ class PlausibilityRegion:
         """Return the smallest label sets that leave out at most `leave_out` of any vector within.
 
         A label is in the set where some vector of the region gives it more than `leave_out`. Every
-        vector of the region then has at least ``1 - leave_out`` on the set: outside it no label
-        can have more than `leave_out`, and labels outside it together have no more than the one of
-        them that can have most (`simplex_maximum`). Hence, with the region's guarantee,
-        ``P(lambda(C) >= 1 - leave_out) >= 1 - alpha``, and aggregated coverage of at least
-        ``(1 - leave_out)(1 - alpha)``.
-
-        The calibrator `mass-coverage` guarantees the same, with smaller sets as a rule.
+        vector of the region then has at least ``1 - leave_out`` on the set, and with the region's
+        guarantee ``P(lambda(C) >= 1 - leave_out) >= 1 - alpha``. The calibrator `mass-coverage`
+        guarantees the same, with smaller sets as a rule.
 
         Parameters
         ----------
         predictions : DataArray, (example, label)
         alpha : number, text, or a sequence of them
         leave_out : number or text
-            0 < leave_out < 1. To leave out nothing takes every label: a region with any room in it
-            lets each have a little.
+            0 < leave_out < 1. To leave out nothing takes every label.
 
         Returns
         -------
@@ -390,8 +380,7 @@ class PlausibilityRegion:
             raise InputError(
                 "option-range",
                 f"leave_out {leave_out!r} is not a share of plausibility that may be left out",
-                expected="0 < leave_out < 1; at 0 every label is needed, since every vector next "
-                "to one that conforms has a little on each",
+                expected="0 < leave_out < 1; at 0 every label is needed",
                 found=repr(leave_out),
                 hint="leave_out=0.1 for sets that hold 0.90 of the plausibility",
                 source="leave_out",
@@ -418,8 +407,7 @@ class PlausibilityRegion:
         """Return every label that some vector of the region would vote for.
 
         The labels that have the largest plausibility, alone or tied, of a vector in the region:
-        ``P(vote in C) >= 1 - alpha`` however ties are broken. (The paper takes the k best of every
-        vector on a grid: from k = 2 on every label, if the grid is fine enough.)
+        ``P(vote in C) >= 1 - alpha`` however ties are broken.
 
         Parameters
         ----------
@@ -567,15 +555,7 @@ def calibrate_region(
     )
     if plausible.draws is not None:
         check_plausibilities(plausible.array, draws=False)  # refuses them
-    component = registry.resolve(SCORE, score)
-    name = called(SCORE, component)
-    scoring = Scoring(
-        component=component,
-        called=name,
-        scale=model.scale,
-        seed=seed,
-        order=score_order(model, plausible, component, name),
-    )
+    scoring = scoring_of(model, plausible, score, seed)
     values: Floats = model.array.values
     scores = scoring.scores(values, model.examples)
     return PlausibilityRegion(

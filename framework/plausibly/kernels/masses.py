@@ -240,12 +240,11 @@ def settle(
     Parameters
     ----------
     ratios : ndarray of float64
-        Approximations of exact values.
     excess : callable
         ``excess(position, decimal)`` has the sign of the exact value at the flat position minus
         the decimal.
     spacings : int
-        How many units in the last place the approximations may be off.
+        How many units in the last place the ratios may be off.
     """
     near = _near_decimals(ratios, spacings)
     settled = ratios.copy()

@@ -15,13 +15,7 @@ from plausibly.kernels.types import Bools, Floats, Ints
 
 @attrs.frozen(eq=False)
 class Places:
-    """Labels of some examples in the order of their probabilities, (example, place).
-
-    Attributes
-    ----------
-    ordered : ndarray, (example, place)
-        Probabilities, from the least to the largest.
-    """
+    """Probabilities of some examples from the least to the largest, (example, place)."""
 
     ordered: Floats
 
@@ -105,21 +99,15 @@ Rule: TypeAlias = Callable[[Places, Floats | None], Floats]
 
 
 def by_places(probabilities: Floats, uniform: Floats | None, rule: Rule) -> Floats:
-    """Return what a rule says of the places of all labels, in the order of the labels.
+    """Return what a rule says of the places of all labels, (..., label), in their order and dtype.
 
     Parameters
     ----------
     probabilities : ndarray, (..., label)
         Where one is NaN, so are all scores of its example.
     uniform : ndarray, (..., 1), or None
-        What the rule gets, as float64: one number per example.
     rule : callable
         Called with some examples at a time, so that temporaries stay small, and in several threads.
-
-    Returns
-    -------
-    ndarray, (..., label)
-        In the dtype of `probabilities`.
     """
     rows = probabilities.reshape(-1, probabilities.shape[-1])
     draws = None if uniform is None else uniform.reshape(-1, 1)

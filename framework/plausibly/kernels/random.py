@@ -55,10 +55,6 @@ def hash_names(names: Iterable[object]) -> Hashes:
     ----------
     names : iterable
         Names of examples; ``7``, ``7.0`` and ``"7"`` are the same name.
-
-    Returns
-    -------
-    ndarray of uint64, (example,)
     """
     texts = (name if type(name) is str else name_text(name) for name in names)
     fresh = blake2b(digest_size=8).copy
@@ -159,11 +155,6 @@ class Keys:
         ----------
         hashes : ndarray of uint64, (example,)
         counts : ndarray of int, (example,)
-            0 or more.
-
-        Returns
-        -------
-        ndarray of float64, (sum of counts,)
         """
         starts = np.cumsum(counts) - counts
         uniforms = np.empty(int(counts.sum()), dtype=np.float64)
