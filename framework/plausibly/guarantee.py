@@ -255,21 +255,15 @@ class Guarantee(Claim):
 
     def bound(self) -> str:
         """Return the level, or the bound of the risk, as text that guarantees no more than it."""
-        level = Fraction(0) if self.level is None else self.level
-        typed = level == 1 - self.alpha
-        if self.target == "risk":
-            return bounded(1 - level, up=True, typed=typed)
-        return bounded(level, typed=typed)
+        level, risk = self.level or Fraction(0), self.target == "risk"
+        return bounded(1 - level if risk else level, up=risk, typed=level == 1 - self.alpha)
 
     def shown_level(self) -> str:
         """Return the level as text, for any kind of covered label."""
         if self.level is None:
             return "no guarantee"
-        shown = self.bound()
-        if self.target == "risk":
-            shown = f"risk {shown}"
-        elif self.target == "mass":
-            shown += " of sets"
+        forms = {"risk": "risk {}", "mass": "{} of sets"}
+        shown = forms.get(self.target, "{}").format(self.bound())
         return f"{shown}, vacuous" if self.vacuous else shown
 
     def short(self) -> str:
@@ -365,10 +359,8 @@ class CalibrationSummary:
         ----------
         claim : Claim
         alpha : Fraction
-        reason : str
-            What a guarantee would need, and what is missing here.
-        reference : str
-            Where the lack is shown.
+        reason, reference : str
+            What a guarantee would need, what is missing here, and where that is shown.
         notes : tuple of str
         """
         stated = attrs.evolve(

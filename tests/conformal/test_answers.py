@@ -130,8 +130,8 @@ SCORED: list[tuple[Change, str]] = [
     (lambda p: np.where(p > 0.5, np.inf, p), "found inf"),
     (lambda p: p.astype(complex), "found complex128"),
     (lambda p: p > 0.5, "found bool"),
-    (lambda p: p.sum(axis=1), "found shape (40,)"),
-    (lambda p: p * np.nan, "found NaN"),
+    (lambda p: p.sum(axis=1), "of shape (40,)"),
+    (lambda p: p * np.nan, "found nan"),
 ]
 
 

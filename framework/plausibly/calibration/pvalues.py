@@ -178,17 +178,13 @@ class PValues:
     ----------
     pools : Pools
         What the scores are compared with.
-    numerators : ndarray of int, (*query)
-        Exact numerators of the mean p-value.
-    totals : int, or ndarray of int, (*query)
-        Its denominators: one of all queries, or of each where queries are weighted.
+    numerators, totals : int, or ndarray of int, (*query)
+        Of the mean p-value, exactly; one total of all queries, or of each where they are weighted.
     scores : ndarray, (*query) or (replicate, *query), or None
         Scores of the queries, one in each replicate where these have test scores of their own;
         None where only the mean is known.
-    weight : ndarray, broadcast to (*query), or None
-        Weights of the queries.
-    uniform : ndarray, broadcast to (*query), or None
-        One uniform per test example, for p-values that split ties.
+    weight, uniform : ndarray, broadcast to (*query), or None
+        Weights of the queries, and a uniform per test example for p-values that split ties.
     order : ndarray of int, (replicate, *query), or None
         Order of the replicates of each query, random where they are not alike.
     """
@@ -235,7 +231,7 @@ class PValues:
     @property
     def m(self) -> int:
         """Number of replicates."""
-        return int(self.pools.calibration.scores.shape[0])
+        return len(self.pools.calibration.scores)
 
     @property
     def size(self) -> int:
@@ -297,15 +293,16 @@ class PValues:
         scores, weight = self.scores, self.weight
         if scores is None or not self.pools.calibration.separate:
             raise _undeclared("each", "one p-value per replicate")
-        own = self.pools.calibration.augmentation == "separate"
-        ratios = []
-        for place, pool in enumerate(self.pools.each):
-            test_scores = scores[place] if own else scores
-            if weight is None:
-                ratios.append(share(pool.numerators(test_scores), pool.total))
-            else:
-                ratios.append(share(*pool.ratios(test_scores, weight)))
-        values = np.stack(ratios)
+        if self.pools.calibration.augmentation != "separate":
+            scores = np.broadcast_to(scores, (self.m, *scores.shape))
+        values = np.stack(
+            [
+                share(pool.numerators(test_scores), pool.total)
+                if weight is None
+                else share(*pool.ratios(test_scores, weight))
+                for pool, test_scores in zip(self.pools.each, scores, strict=True)
+            ]
+        )
         if self.order is None:
             return values
         return np.take_along_axis(values, np.broadcast_to(self.order, values.shape), axis=0)
@@ -416,8 +413,7 @@ def exact(value: float) -> Fraction:
     """Return a parameter as the decimal that was typed."""
     number = _number(value)
     if number is None:
-        msg = f"expected a number, found {value!r}"
-        raise ValueError(msg)
+        raise ValueError(f"expected a number, found {value!r}")
     return number
 
 

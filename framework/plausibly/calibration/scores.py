@@ -151,12 +151,6 @@ class CalibrationScores:
         return self.units is None and self.weight is None
 
     @property
-    def alone(self) -> bool:
-        """True if new examples are compared by one score of theirs and nothing else."""
-        plain = self.augmentation == "none" and self.test_mass == 1
-        return plain and self.group is None and self.weight is None
-
-    @property
     def by_examples(self) -> str:
         """Coordinate by which groups of examples are kept apart; empty where none is."""
         return "" if self.claim.by == BY_LABEL else self.claim.by

@@ -144,26 +144,26 @@ def score_threshold(
 
 def warn_of_vacuous(guarantee: Guarantee, combiner: str) -> None:
     """Warn that every set contains all labels."""
-    unit, count, least = guarantee.unit, counted(guarantee.has), guarantee.least_alpha
-    held_out, needed = unit.startswith("held-out"), guarantee.needed
-    usable = "" if least is None or least >= 1 else f"alpha={rounded_up(least)}"
-    average = 'calibrate with combiner="average", which holds none out'
+    unit, found, least = guarantee.unit, counted(guarantee.has), guarantee.least_alpha
+    held_out, needed, hints = unit.startswith("held-out"), guarantee.needed, []
+    if held_out:
+        hints.append('calibrate with combiner="average", which holds none out')
     if needed is None or guarantee.has >= needed:
-        expected, found = f"fewer {unit} with the lowest rank", f"too many of {count} {unit}"
-        hint = average if held_out else "a larger alpha, or another score"
-    elif held_out:
-        expected, found = f"at least {counted(needed)} {unit} for the combiner {combiner}", count
-        hint = f"{average}; or {usable}" if usable else average
+        expected, found = f"fewer {unit} with the lowest rank", f"too many of {found} {unit}"
+        hints = hints or ["a larger alpha", "another score"]
     else:
-        expected, found = f"at least {counted(needed)} {unit}", count
-        more = f"annotate {counted(needed - guarantee.has)} more"
-        hint = f"{usable}, or {more}" if usable else more
+        of = f" for the combiner {combiner}" if held_out else ""
+        expected = f"at least {counted(needed)} {unit}{of}"
+        if least is not None and least < 1:
+            hints.append(f"alpha={rounded_up(least)}")
+        if not held_out:
+            hints.append(f"annotate {counted(needed - guarantee.has)} more")
     warn(
         "guarantee-vacuous",
         f"every set contains all labels at alpha {float(guarantee.alpha):g}",
         expected=expected,
         found=found,
-        hint=hint,
+        hint=("; or " if held_out else ", or ").join(hints),
         source=f"combiner {combiner}" if held_out else "predictor",
         stacklevel=4,
     )

@@ -75,27 +75,36 @@ class Scoring:
             uniforms = Keys(self.seed).child("score").uniform(examples.hashes)
             uniform = np.array(np.broadcast_to(uniforms, (*values.shape[:-1], 1)))
         source = f"score {self.called}"
-        read = self._read(values)
-        ordered = np.array(
-            read[..., list(self.order)] if self.order else read, copy=True, order="C"
-        )
+        read, log = values, self.component.reads == "log-probability"
+        if log and self.scale == "any":
+            raise IncompatibleComponents(
+                "scale-unsuitable",
+                f"{source} reads log-probabilities, and the predictions are of scale any",
+                expected="scale probability, logit or independent",
+                found="any",
+                hint='score probability, or scale="logit", if they are logits',
+                source=source,
+            )
+        if self.scale == "logit":
+            from scipy.special import log_softmax, softmax
+
+            read = (log_softmax if log else softmax)(values, axis=-1)
+        elif log:
+            with np.errstate(divide="ignore"):
+                read = np.log(values)
+        ordered = np.array(read[..., list(self.order)] if self.order else read, order="C")
         if uniform is not None:
             uniform = unwritable(uniform)
         with calling(source, "score"):
             scores = np.asarray(self.component.score(ordered, uniform))
-        found = ""
-        if scores.shape != values.shape:
-            found = f"shape {scores.shape}"
-        elif scores.dtype.kind not in "fiu":
-            found = str(scores.dtype)
-        else:
+        found = f"{scores.dtype} of shape {scores.shape}"
+        if scores.shape == values.shape and scores.dtype.kind in "fiu":
             with np.errstate(over="ignore"):
                 same = scores.astype(values.dtype, copy=False)
-            # The extremes of numbers are NaN where one of them is: no mask of their size.
-            if same.size and np.isnan(same.min()):
-                found = "NaN"
-            elif same.size and same.max() == np.inf and values.max() < np.inf:
-                found = "inf"
+            # The largest of numbers is NaN where one of them is: no mask of their size.
+            most = same.max(initial=-np.inf)
+            sound = most < np.inf or (most == np.inf and values.max() == np.inf)
+            found = "" if sound else str(most)
         if found:
             raise IncompatibleComponents(
                 "score-malformed",
@@ -109,33 +118,6 @@ class Scoring:
         # Adding zero turns -0.0 into 0.0, which compare equal but are different bits.
         # What was handed over is a copy of our own.
         return np.add(same, values.dtype.type(0), out=same if same is ordered else None)
-
-    def _read(self, values: Floats) -> Floats:
-        """Return predictions in the form that the score function reads."""
-        read: Floats = values
-        if self.component.reads != "log-probability":
-            if self.scale == "logit":
-                from scipy.special import softmax
-
-                read = softmax(values, axis=-1)
-        elif self.scale == "any":
-            raise IncompatibleComponents(
-                "scale-unsuitable",
-                f"score {self.called} reads log-probabilities, and the predictions are of scale "
-                "any",
-                expected="scale probability, logit or independent",
-                found="any",
-                hint='score probability, or scale="logit", if they are logits',
-                source=f"score {self.called}",
-            )
-        elif self.scale == "logit":
-            from scipy.special import log_softmax
-
-            read = log_softmax(values, axis=-1)
-        else:
-            with np.errstate(divide="ignore"):
-                read = np.log(values)
-        return read
 
 
 @attrs.frozen(kw_only=True)
@@ -349,24 +331,19 @@ class ArrayPredictor:
         plain = calibration.augmentation in ("none", "pooled") and not calibration.by_examples
         return self._has_threshold and plain and not self.scoring.component.randomised
 
-    def _by_losses(self, alpha: Fraction) -> np.floating[Any]:  # Any: the type of the scores
-        """Return the threshold of a combiner that reads losses: checked."""
-        pools = self.pools
-        source = f"combiner {self.metadata.combiner}"
-        with calling(source, "threshold"):
-            tau = pools.dtype.type(self.combiner.threshold(pools, alpha))
-        if isnan(tau):
-            raise failed(source, "threshold() returned none", expected="a number", found="NaN")
-        return tau
-
     def _at(self, alpha: Fraction) -> _AtAlpha:
         """Return thresholds and guarantee at `alpha`, remembered."""
         if remembered := self._remembered.get(alpha):
             return remembered
         calibration, groups = self.pools.calibration, self.pools.groups
-        needs, taus = self.combiner.needs, []
+        needs = self.combiner.needs
+        taus: list[np.floating[Any]] = []  # Any: the type of the scores
         if needs == "losses":
-            taus = [self._by_losses(alpha)]
+            source, dtype = f"combiner {self.metadata.combiner}", self.pools.dtype
+            with calling(source, "threshold"):
+                taus = [dtype.type(self.combiner.threshold(self.pools, alpha))]
+            if isnan(taus[0]):
+                raise failed(source, "threshold() returned none", expected="a number", found="NaN")
         elif self._has_threshold:
             taus = [threshold(group, self._combine, alpha, needs) for group in groups]
         thresholds = np.array(taus, dtype=self.pools.dtype)
@@ -446,7 +423,7 @@ class ArrayPredictor:
     def _rows(self, predictions: ArrayLike) -> Floats:
         """Return rows of numbers in the float type of the scores."""
         values: Floats = asarray(predictions, self.pools.dtype)
-        if values.shape != self._row and (values.ndim != 2 or values.shape[1:] != self._row):
+        if values.shape[-1:] != (len(self.labels),) or values.ndim > 2:
             raise InputError(
                 "array-shape",
                 f"predictions have shape {values.shape}",
@@ -468,10 +445,6 @@ class ArrayPredictor:
             hint="predict these again, or leave them out",
             source="predictions",
         )
-
-    @cached_property
-    def _row(self) -> tuple[int]:
-        return (len(self.labels),)
 
     @cached_property
     def _row_thresholds(self) -> Callable[[AlphaLike], Floats]:

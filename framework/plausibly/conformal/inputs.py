@@ -71,10 +71,6 @@ class NewExamples:
         array = with_values(self.checked, values, name=name, attrs=attrs, scalars=scalars)
         return array if array.dims == self.dims else array.transpose(*self.dims)
 
-    def overlap(self, known: Names | HashedNames | None) -> int:
-        """Return how many examples are among known ones; 0 where rows have only numbers."""
-        return 0 if known is None or self.numbered else known.common(self.examples)
-
 
 def read_test(
     predictions: xr.DataArray,
@@ -171,7 +167,7 @@ def sets_array(
     attrs: dict[str, object] = {
         GUARANTEES: f"[{', '.join(guarantees)}]",
         FINGERPRINT: fingerprint,
-        OVERLAP: test.overlap(known),
+        OVERLAP: 0 if known is None or test.numbered else known.common(test.examples),
         LABEL_ORDER: json.dumps(labels),
     }
     if order:

@@ -119,8 +119,8 @@ def joint_rank(
     counts = scoring.hull(counts)  # sums of ranks have holes where the scores have none
     if alpha is None:
         p = test.like_input(share(counts, n + 1), "p_values")
-        known = None if model.numbered else examples
-        return p.assign_attrs({"guarantee": _GUARANTEE, OVERLAP: test.overlap(known)})
+        overlap = 0 if model.numbered or test.numbered else examples.common(test.examples)
+        return p.assign_attrs({"guarantee": _GUARANTEE, OVERLAP: overlap})
     uniforms = (UNIFORMS,) if scoring.component.randomised else ()
     guarantees = [
         CalibrationSummary(n=n).guarantee_of_rank(_CLAIM, rate, random=uniforms)

@@ -43,8 +43,8 @@ def row_blocks(shape: tuple[int, ...], times: int = 1) -> Iterator[slice]:
 
 def map_blocks(work: Callable[[slice], Made], shape: tuple[int, ...]) -> list[Made]:
     """Return what `work` makes of each block of the rows of an array, in their order."""
-    threads = min(spare(), math.prod(shape) // _WORTH)
-    if threads < 2:
+    threads = math.prod(shape) // _WORTH
+    if threads < 2 or (threads := min(threads, spare())) < 2:
         return [work(block) for block in row_blocks(shape)]
     # Threads wait for each other between the passes of numpy: larger blocks have fewer.
     blocks = list(row_blocks(shape, _TIMES))

@@ -37,7 +37,7 @@ def aggregated(sets: Bools, plausibilities: Floats | Dense) -> NDArray[np.float6
         held = block.inside(sets[rows]) & (block.weight > 0)
         if 4 * np.count_nonzero(held) > held.size:
             terms = np.multiply(block.weight, held, dtype=np.float64)
-            covered[rows] = _summed(terms, _UNITS)
+            covered[rows] = row_sums(terms)
             return
         # Most sets hold few labels: the sums of rows are differences of cumulative whole numbers.
         place = np.flatnonzero(held)
@@ -53,13 +53,10 @@ def aggregated(sets: Bools, plausibilities: Floats | Dense) -> NDArray[np.float6
 def row_sums(terms: Floats, most: float = 1.0) -> NDArray[np.float64]:
     """Return the sum of each row, the same in every order and whatever zeros stand between."""
     scale = _UNITS / 2.0 ** math.ceil(math.log2(max(most, 1.0)))
-    return _summed(terms.astype(np.float64), scale)
-
-
-def _summed(terms: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
-    """Return sums of rows in whole numbers, never rounded; the terms are overwritten."""
-    np.rint(np.multiply(terms, scale, out=terms), out=terms)
-    sums: NDArray[np.float64] = np.add.reduce(terms.astype(np.int64), axis=-1) / scale
+    units = np.multiply(terms, scale, dtype=np.float64)
+    # In whole numbers, whose sums are never rounded.
+    np.rint(units, out=units)
+    sums: NDArray[np.float64] = np.add.reduce(units.astype(np.int64), axis=-1) / scale
     return sums
 
 
