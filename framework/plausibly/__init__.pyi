@@ -7,8 +7,8 @@ from plausibly.annotators.reliability import reliability as reliability
 from plausibly.calibration.threshold import score_threshold as score_threshold
 from plausibly.conformal.aggregate import aggregate as aggregate
 from plausibly.conformal.calibrate import calibrate as calibrate
-from plausibly.conformal.files import load_predictor as load_predictor
 from plausibly.conformal.joint_rank import joint_rank as joint_rank
+from plausibly.conformal.load import load_predictor as load_predictor
 from plausibly.conformal.predictor import ConformalPredictor as ConformalPredictor
 from plausibly.conformal.regions import (
     PlausibilityRegion as PlausibilityRegion,

@@ -60,7 +60,16 @@ OWN = (
     *("theory/why-votes-mislead", "agreement", "crowd", "files", "formats", "labels", "rankings"),
     *("likelihood-ratios", "tuning", "regions", "sklearn", "huggingface", "torch", "comparison"),
 )
-LONG = ("serving", "studies", "sensitivity", "rankings", "report", "agreement", "planning", "tuning")
+LONG = (
+    "serving",
+    "studies",
+    "sensitivity",
+    "rankings",
+    "report",
+    "agreement",
+    "planning",
+    "tuning",
+)
 NEEDED = {
     **dict.fromkeys(("sklearn", "comparison", "likelihood-ratios"), "sklearn"),
     "torch": "torch",

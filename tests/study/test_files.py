@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cli_world import World, run
-from plausibly.conformal.files import load_predictor
+from plausibly.conformal.load import load_predictor
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import InputError, MissingExtra, PlausiblyWarning
 from plausibly.evaluation import Study

@@ -397,23 +397,12 @@ class CalibrationData:
         """Return the score of each atom, (atom,)."""
         return self.source.at(atoms.row, atoms.label)
 
-    def units(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return plausibilities as integer masses, and the mass of each example.
-
-        Returns
-        -------
-        units : ndarray of int64, (example, label)
-            Exact counts where the plausibilities are counts over their `denominator`, else
-            rounded up to 2^-40, which can only enlarge sets.
-        denominator : ndarray of int64, (example,)
-        """
-        atoms = self.atoms()
-        units = np.zeros(self.stored.shape, dtype=np.int64)
-        units[atoms.row, atoms.label] = atoms.units
-        return units, atoms.denominator
-
     def atoms(self) -> Atoms:
-        """Return the masses of `units` that are above 0, from dense or sparse plausibilities."""
+        """Return the masses of all labels of the examples, from dense or sparse plausibilities.
+
+        Exact counts where the plausibilities are counts over their `denominator`, else rounded up
+        to 2^-40, which can only enlarge sets.
+        """
         values, bits = self.stored.weight, float_bits(len(self))
 
         def places(rows: slice) -> list[Ints] | None:

@@ -55,7 +55,7 @@ def evaluate(output: Output, loaded: Draft) -> None:
 
     from plausibly.cli import layout
     from plausibly.config.settings import Examples
-    from plausibly.conformal.files import load_predictor
+    from plausibly.conformal.load import load_predictor
     from plausibly.data.names import ALPHA
     from plausibly.errors import PlausiblyWarning
     from plausibly.evaluation.evaluation import evaluate as evaluated

@@ -34,7 +34,7 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
     import numpy as np
 
     from plausibly.cli import guarantee
-    from plausibly.conformal.files import load_predictor
+    from plausibly.conformal.load import load_predictor
     from plausibly.data import names
     from plausibly.data.names import several
     from plausibly.data.states import read_left_out

@@ -177,7 +177,7 @@ def _options(
 
 
 def _of_predictor(output: Output, loaded: Draft, settings: Settings) -> Subject:
-    from plausibly.conformal.files import load_predictor
+    from plausibly.conformal.load import load_predictor
     from plausibly.evaluation import inputs
     from plausibly.report import sources
     from plausibly.report.subject import Reported, with_tables

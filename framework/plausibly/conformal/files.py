@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, TypeVar
 
 import attrs
 import numpy as np
@@ -32,8 +32,7 @@ from plausibly.kernels.types import Numbers
 from plausibly.protocols import COMBINER, SCORE
 from plausibly.version import __version__
 
-if TYPE_CHECKING:
-    from plausibly.conformal.predictor import ConformalPredictor
+P = TypeVar("P", bound=ArrayPredictor)
 
 ATTRIBUTE = "plausibly"
 """Name of the attribute that says everything but the arrays."""
@@ -87,35 +86,10 @@ def _unreadable(path: Path, found: str) -> InputError:
     )
 
 
-@overload
-def load_predictor(
-    path: str | Path, *, array_only: Literal[False] = False
-) -> ConformalPredictor: ...
-@overload
-def load_predictor(path: str | Path, *, array_only: Literal[True]) -> ArrayPredictor: ...
-def load_predictor(path: str | Path, *, array_only: bool = False) -> ArrayPredictor:
-    """Read a predictor that `ConformalPredictor.save` wrote.
-
-    Parameters
-    ----------
-    path : str or Path
-    array_only : bool
-        Whether rows of numbers are all that it will be asked about: it has `predict_array`,
-        `p_values_array`, `threshold_array` and `guarantee`, and xarray is not imported.
-
-    Returns
-    -------
-    ConformalPredictor, or ArrayPredictor with `array_only`
-        Equal in every prediction to the saved one. Score and combiner come from the registry.
-
-    Raises
-    ------
-    InputError
-        ``file-missing``, ``predictor-unreadable`` or ``file-newer``.
-    """
-    place = Path(path)
-    recover(place.parent, place.name)
-    if not place.exists():
+def read(path: Path, kind: type[P]) -> P:
+    """Return the predictor in a file; score and combiner come from the registry."""
+    recover(path.parent, path.name)
+    if not path.exists():
         raise InputError(
             "file-missing",
             f"predictor {path} does not exist",
@@ -125,31 +99,27 @@ def load_predictor(path: str | Path, *, array_only: bool = False) -> ArrayPredic
             source=str(path),
         )
     try:
-        arrays, text, digest = _contents(place)
+        arrays, text, digest = _contents(path)
         about = json.loads(text)
         written, writer = int(about["format"]), str(about["version"])
     except MissingExtra:
         raise
     except Exception as reason:  # parsers raise anything on damaged files
-        raise _unreadable(place, "another kind of file, or a damaged one") from reason
+        raise _unreadable(path, "another kind of file, or a damaged one") from reason
     if written > FORMAT:
         raise InputError(
             "file-newer",
-            f"{place.name} has format {written}, this is plausibly {__version__}",
+            f"{path.name} has format {written}, this is plausibly {__version__}",
             expected=f"format {FORMAT}",
             found=f"format {written}, written by plausibly {writer}",
             hint="upgrade here: pip install -U plausibly; or calibrate again",
             source=str(path),
         )
     if written < FORMAT:
-        raise _unreadable(place, f"format {written}, of an earlier version")
+        raise _unreadable(path, f"format {written}, of an earlier version")
     if checksum(arrays, text) != digest:
-        raise _unreadable(place, "contents that do not fit their checksum")
-    if array_only:
-        return ArrayPredictor(**_fields(arrays, about))
-    from plausibly.conformal.predictor import ConformalPredictor
-
-    return ConformalPredictor(**_fields(arrays, about))
+        raise _unreadable(path, "contents that do not fit their checksum")
+    return kind(**_fields(arrays, about))
 
 
 # Any: what JSON holds, and fields of a predictor

@@ -16,7 +16,6 @@ import xarray as xr
 from plausibly.calibration.alphas import AlphaLike
 from plausibly.config.settings import without_plugins
 from plausibly.conformal.aggregate import aggregate
-from plausibly.conformal.files import load_predictor
 from plausibly.conformal.inputs import (
     FINGERPRINT,
     GUARANTEES,
@@ -24,6 +23,7 @@ from plausibly.conformal.inputs import (
     OVERLAP,
     labels_along_order,
 )
+from plausibly.conformal.load import load_predictor
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names
 from plausibly.data.names import name_texts, positions, several

@@ -17,7 +17,7 @@ import xarray as xr
 from plausibly import plots
 from plausibly.atomic import check_ours, holds, replacing
 from plausibly.calibration.alphas import Alphas, read_alphas
-from plausibly.conformal.files import load_predictor
+from plausibly.conformal.load import load_predictor
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
 from plausibly.data.names import name_texts, several
