@@ -388,24 +388,19 @@ def combined(pools: Pools, test_scores: TestScores, combine: Combine) -> NDArray
     Examples of groups that calibration lacks have nothing to be compared with: 1.
     """
     labels = test_scores.scores.shape[-1]
-    p = np.empty((len(test_scores), labels), dtype=np.float64)
-    rows = max(1, _BLOCK // (max(1, labels) * len(pools.calibration.scores)))
-    for start in range(0, len(test_scores), rows):
-        block = test_scores.take(slice(start, start + rows))
-        p[start : start + rows] = _block(pools, block, combine)
-    return p
-
-
-def _block(pools: Pools, test_scores: TestScores, combine: Combine) -> Floats:
-    if pools.calibration.claim.by == BY_LABEL:
-        columns = [combine(test_scores.p_values(group, k)) for k, group in enumerate(pools.groups)]
-        return np.concatenate(columns, axis=1)
-    if test_scores.group is None:
-        return combine(test_scores.p_values(pools))
     p = np.ones(test_scores.scores.shape[-2:], dtype=np.float64)
-    for code in np.unique(test_scores.group[test_scores.group >= 0]).tolist():
-        rows = np.flatnonzero(test_scores.group == code)
-        p[rows] = combine(test_scores.take(rows).p_values(pools.groups[code]))
+    rows = max(1, _BLOCK // (max(1, labels) * len(pools.calibration.scores)))
+    for start in range(0, len(p), rows):
+        block, out = test_scores.take(slice(start, start + rows)), p[start : start + rows]
+        if pools.calibration.claim.by == BY_LABEL:
+            for k, group in enumerate(pools.groups):
+                out[:, k : k + 1] = combine(block.p_values(group, k))
+        elif block.group is None:
+            out[...] = combine(block.p_values(pools))
+        else:
+            for code in np.unique(block.group[block.group >= 0]).tolist():
+                members = np.flatnonzero(block.group == code)
+                out[members] = combine(block.take(members).p_values(pools.groups[code]))
     return p
 
 

@@ -249,7 +249,7 @@ class ConformalPredictor(ArrayPredictor):
         return self._scored(array)[1].scores
 
     def largest_scores(self, predictions: PredictionsLike | Floats) -> Floats:
-        """Return the largest score of each example, as `reference` has them of calibration.
+        """Return the largest score of each example, of the mean where it has augmentations.
 
         Parameters
         ----------
@@ -258,7 +258,6 @@ class ConformalPredictor(ArrayPredictor):
         Returns
         -------
         ndarray, (example,)
-            Of the mean score where an example has augmentations.
         """
         scores = self.scores(predictions)
         largest: Floats = (mean_scores(scores) if scores.ndim == 3 else scores).max(axis=1)
@@ -270,8 +269,8 @@ class ConformalPredictor(ArrayPredictor):
         Parameters
         ----------
         predictions : DataArray, (example, label), path, data frame, or ndarray
-            Of the model that calibrated; labels are matched by name. The columns of a plain array
-            are in the order of `labels`.
+            Of the model that calibrated; labels are matched by name, columns of a plain array by
+            their place.
         alpha : number, text, or a sequence of them
             Several alphas add the dim ``alpha``.
 

@@ -275,12 +275,11 @@ class PlausibilityRegion:
         predictions : DataArray, (example, label)
             Of the model that calibrated; labels are matched by name.
         plausibilities : DataArray or Dataset, (example, label)
-            The vectors asked about, dense or sparse, of the same examples.
+            The vectors, dense or sparse, of the same examples.
 
         Returns
         -------
         DataArray of float64, (example,)
-            In the order of the predictions.
         """
         counts = self._numerators(predictions, plausibilities)
         return counts.copy(data=share(counts.values, self.n + 1)).rename("p_values")
@@ -313,7 +312,6 @@ class PlausibilityRegion:
         predictions, plausibilities
             As for `p_values`.
         alpha : number, text, or a sequence of them
-            Several alphas add the dim ``alpha``.
 
         Returns
         -------
@@ -520,9 +518,9 @@ def calibrate_region(
 ) -> PlausibilityRegion:
     """Calibrate regions of plausibility vectors.
 
-    Each calibration example has one score, ``S_i = sum_k lambda_ik E(X_i, k)`` with its own
-    plausibilities, and nothing is drawn. At alpha a vector lambda conforms with x where
-    ``sum_k lambda_k E(x, k) >= tau``, tau the ``floor(alpha (n + 1))``-th smallest S_i.
+    Each calibration example has one score, ``S_i = sum_k lambda_ik E(X_i, k)``, and nothing is
+    drawn. At alpha a vector lambda conforms with x where ``sum_k lambda_k E(x, k) >= tau``, tau
+    the ``floor(alpha (n + 1))``-th smallest S_i.
 
     Parameters
     ----------
