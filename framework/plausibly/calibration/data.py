@@ -79,8 +79,7 @@ def complete(
         f'{counted(int(empty.sum()))} of {counted(len(values))} {of} have no "{name}"',
         expected=f"a value for each: {source} reads it",
         found=f"none for {listed(without)}" if without else "",
-        hint=f'fill "{name}" in'
-        + (", or leave these examples out with sel(example=...)" if of == "examples" else ""),
+        hint=f'fill "{name}" in, or leave these {of} out',
         source="predictions",
         details={"examples": without},
     )
@@ -92,12 +91,7 @@ def as_values(values: NDArray[np.generic]) -> NDArray[np.generic] | None:
         return values
     if values.dtype.kind == "f":
         return None if np.isnan(values).any() else values
-    if values.dtype.kind in "mM":
-        return None if np.isnat(values).any() else names.text_array(names.name_texts(values))
-    entries = values.tolist()
-    if any(names.is_missing(entry) or entry == "" for entry in entries):
-        return None
-    return names.text_array(names.name_texts(entries))
+    return None if emptiness(values).any() else names.text_array(names.name_texts(values))
 
 
 def new_values(predictions: xr.DataArray, name: str, *, source: str) -> NDArray[np.generic]:

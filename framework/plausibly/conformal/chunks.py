@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     import dask.array
 
 T = TypeVar("T")
-A = TypeVar("A")
 
 
 def named_chunks(array: xr.DataArray, source: str, what: str) -> Named:
@@ -126,29 +125,20 @@ def chunks_of(array: xr.DataArray) -> list[Chunk]:
     return [Chunk(k, end - size, end) for k, (size, end) in enumerate(spans) if size]
 
 
-def each_chunk(
-    work: Callable[..., object],
+def reduced(
+    work: Callable[..., T],
     arrays: Sequence[xr.DataArray],
-    asks: Iterable[tuple[Chunk, object]],
-) -> list[Any]:  # Any: Dask says nothing of what it delays
-    """Return ``work(*values, asked)`` of each of some chunks, computed when needed."""
+    asks: Sequence[tuple[Chunk, object]],
+) -> Sequence[T]:
+    """Return ``work(*values, asked)`` of each of some chunks: all are computed in one pass."""
+    if not asks:
+        return ()
     dask = require("dask", extra="dask", source="an array in chunks")
     # As they are: optimised by themselves they would be read again by what else needs them.
     blocks = [array.data.to_delayed(optimize_graph=False).ravel() for array in arrays]
     call = dask.delayed(work, pure=False, traverse=False)
-    return [call(*(each[chunk.place] for each in blocks), arguments) for chunk, arguments in asks]
-
-
-def reduced(
-    work: Callable[[NDArray[Any], A], T],  # Any: the entries of any array
-    array: xr.DataArray,
-    asks: Sequence[tuple[Chunk, A]],
-) -> Sequence[T]:
-    """Return one small result for each of some chunks: all are computed in one pass."""
-    if not asks:
-        return ()
-    dask = require("dask", extra="dask", source="an array in chunks")
-    results: tuple[T, ...] = dask.compute(*each_chunk(work, [array], asks))
+    made = [call(*(each[chunk.place] for each in blocks), asked) for chunk, asked in asks]
+    results: tuple[T, ...] = dask.compute(*made)
     return results
 
 
@@ -162,7 +152,7 @@ def map_chunks(
     planes: int | None = None,
     **shared: object,
 ) -> dask.array.Array:
-    """Return ``work(part, whose, *columns, **shared)`` of each chunk, computed when it is needed.
+    """Return ``work(part, source, *columns, **shared)`` of each chunk, computed when needed.
 
     A chunk gets its examples of `array` (example, label) and of each column (example,). With
     `planes` the result has a dim of that size before the others.
@@ -227,7 +217,7 @@ def gathered(plausibilities: Form) -> xr.Dataset:
 
     asks = [(chunk, chunk.part(named.examples, source)) for chunk in chunks_of(array)]
     return sparse_dataset(
-        gather(reduced(above_zero, array, asks)), array.coords.to_dataset(), array.attrs
+        gather(reduced(above_zero, [array], asks)), array.coords.to_dataset(), array.attrs
     )
 
 
@@ -303,7 +293,7 @@ class ChunkedScores:
                 slots.append(wanted)
         values = np.empty(len(places), dtype=self.dtype)
         work = partial(scored, labels=tuple(self.predictions.labels.texts), scoring=self.scoring)
-        answers = reduced(work, array, asks)
+        answers = reduced(work, [array], asks)
         for (chunk, _), wanted, (scores, largest) in zip(asks, slots, answers, strict=True):
             values[wanted] = scores
             self.largest_of[chunk.start : chunk.stop] = largest

@@ -33,7 +33,6 @@ from plausibly.evaluation import intervals
 from plausibly.evaluation.intervals import Averaging, Doubles, IntervalMethod, Measures
 from plausibly.evaluation.result import AGGREGATED, SET_SIZE
 from plausibly.evaluation.splits import unknown_option
-from plausibly.extras import require
 from plausibly.guarantee import Guarantee
 from plausibly.kernels import coverage
 from plausibly.kernels.blocks import row_blocks
@@ -416,7 +415,7 @@ class EvaluationInputs:
 
 
 def _in_chunks(sets: xr.DataArray, plausibilities: Form, targets: Targets) -> Measured:
-    from plausibly.conformal.chunks import chunks_of, each_chunk, whole_rows
+    from plausibly.conformal.chunks import chunks_of, reduced, whole_rows
 
     if is_lazy(sets):
         sets = whole_rows(sets, SETS, "sets")
@@ -435,9 +434,7 @@ def _in_chunks(sets: xr.DataArray, plausibilities: Form, targets: Targets) -> Me
         return measure(values, chunk_targets)
 
     asks = [(chunk, targets[chunk.start : chunk.stop]) for chunk in chunks_of(sets)]
-    dask = require("dask", extra="dask", source="an array in chunks")
-    parts: Sequence[Measured] = dask.compute(*each_chunk(of_chunk, arrays, asks))
-    outcomes, largest, tied = zip(*parts, strict=True)
+    outcomes, largest, tied = zip(*reduced(of_chunk, arrays, asks), strict=True)
     together = {name: np.concatenate([part[name] for part in outcomes]) for name in outcomes[0]}
     return Measured(together, np.concatenate(largest), np.concatenate(tied))
 

@@ -63,9 +63,7 @@ def row_sums(terms: Floats, most: float = 1.0) -> NDArray[np.float64]:
 def tie_counts(plausibilities: Floats | Dense) -> NDArray[np.int64]:
     """Return how many labels share the largest plausibility of each example."""
     weight = as_stored(plausibilities).weight
-    counts = np.empty(len(weight), dtype=np.int64)
-    for rows in row_blocks(weight.shape):
-        counts[rows] = np.count_nonzero(_tied(weight[rows]), axis=1)
+    counts: NDArray[np.int64] = np.count_nonzero(_tied(weight), axis=1)
     return counts
 
 

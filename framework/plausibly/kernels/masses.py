@@ -83,17 +83,12 @@ def common_masses(
     units: Masses, row: Ints, denominator: Masses, *, times: int = 1
 ) -> tuple[Masses, int]:
     """Return the masses of atoms over one common denominator, and the mass of one example."""
-    if denominator.size and denominator.min() == denominator.max():
-        distinct, place = denominator[:1], np.zeros(1, dtype=np.intp)
-    else:
-        distinct, place = np.unique(denominator, return_inverse=True)
+    distinct, place = np.unique(denominator, return_inverse=True)
     unit = math.lcm(*(int(value) for value in distinct))
-    factors = [unit // int(value) for value in distinct]
     exact = unit * (len(denominator) + 1) * times < 2**LIMIT_BITS
     dtype = np.dtype(np.int64) if exact else np.dtype(object)
-    factor = np.array(factors, dtype=dtype)
-    own = factor if len(distinct) == 1 else factor[place][row]
-    return units.astype(dtype) * own, unit
+    factor = np.array([unit // int(value) for value in distinct], dtype=dtype)
+    return units.astype(dtype) * factor[place][row], unit
 
 
 def storable_masses(
