@@ -96,7 +96,8 @@ def test_several_alphas() -> None:
     assert read_alphas("0.1") == [Fraction(1, 10)]
     assert is_several((0.1,))
     assert not any(is_several(value) for value in ("0.1", 0.1, np.array(0.1)))
-    for alphas in ([0.1, "0.10"], []):
+    unfit: list[list[float | str]] = [[0.1, "0.10"], []]
+    for alphas in unfit:
         with refused("alpha-range", "alphas are empty or repeat"):
             read_alphas(alphas)
 

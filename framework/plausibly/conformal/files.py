@@ -227,8 +227,11 @@ def save(predictor: ArrayPredictor, path: Path, *, names: bool) -> None:
     arrays = {str(name): variable.values for name, variable in dataset.items()}
     dataset.attrs = {ATTRIBUTE: text, CHECKSUM: checksum(arrays, text)}
     check_ours(path, is_predictor, "an older predictor")
+    in_store = path.suffix == ".zarr"
+    if in_store:
+        require("zarr", extra="zarr", source=str(path))
     with replacing(path) as part:
-        if path.suffix == ".zarr":
+        if in_store:
             plain = {name: {"compressors": None} for name in arrays}
             dataset.to_zarr(part, zarr_format=2, encoding=plain, write_empty_chunks=True)
         else:
