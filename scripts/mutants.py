@@ -36,7 +36,7 @@ TESTS = [
     *("kernels", "combiners", "calibrators", "exact", "conformal", "scores", "weights", "data"),
     *("annotations", "evaluation", "sparse"),
 ]
-FIRST = "plausibly.kernels.sums.x_whole__mutmut_1"
+FIRST = "plausibly.kernels.masses.x_whole__mutmut_1"
 BATCH = 20
 KILLED, MINIMUM = {"killed", "timeout", "segfault", "caught by type check"}, 0.90
 

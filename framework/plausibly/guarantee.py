@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 import textwrap
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
@@ -16,11 +15,6 @@ from plausibly import text
 
 if TYPE_CHECKING:
     from cattrs import Converter
-
-
-_T = TypeVar("_T")
-_RATIO = re.compile(r"-?[0-9]{1,999}(/[1-9][0-9]{0,999})?")
-
 
 Target = Literal["aggregated", "majority-vote", "mass", "risk"]
 
@@ -33,17 +27,21 @@ NEW_LABEL = (
     "those of the calibration set"
 )
 NOT_CLAIMED = "that the true label is covered; anything about other populations"
-_NOT_FOR_EACH = "not for each example, label or group"
+EXAMPLES = "calibration examples"
+UNSEEN = "the model was trained on none of them"
+DRAWN_LABELS = "drawn labels"
+UNIFORMS = "the uniforms of the score"
+NO_GUARANTEE = "a guarantee needs "
+BY_LABEL = "label"
+"""`Claim.by` where it holds of each label."""
 _WIDTH = 79
+_DIGITS, _TYPED = 4, 12
 
 
 def rounded(value: Fraction | float) -> str:
     """Return a share with two to four decimals."""
     whole, _, decimals = f"{float(value):.4f}".rstrip("0").partition(".")
     return f"{whole}.{decimals.ljust(2, '0')}"
-
-
-_DIGITS, _TYPED = 4, 12
 
 
 def bounded(value: Fraction | float, *, up: bool = False, typed: bool = True) -> str:
@@ -66,16 +64,6 @@ def bounded(value: Fraction | float, *, up: bool = False, typed: bool = True) ->
     units = (math.ceil if up else math.floor)(exact * 10**places)
     decimals = f"{units % 10**places:0{places}d}".rstrip("0").ljust(2, "0")
     return f"{units // 10**places}.{decimals}"
-
-
-EXAMPLES = "calibration examples"
-UNSEEN = "the model was trained on none of them"
-DRAWN_LABELS = "drawn labels"
-UNIFORMS = "the uniforms of the score"
-NO_GUARANTEE = "a guarantee needs "
-
-BY_LABEL = "label"
-"""`Claim.by` where it holds of each label."""
 
 
 @attrs.frozen(kw_only=True)
@@ -267,21 +255,15 @@ class Guarantee(Claim):
 
     def bound(self) -> str:
         """Return the level, or the bound of the risk, as text that guarantees no more than it."""
-        level = Fraction(0) if self.level is None else self.level
-        typed = level == 1 - self.alpha
-        if self.target == "risk":
-            return bounded(1 - level, up=True, typed=typed)
-        return bounded(level, typed=typed)
+        level, risk = self.level or Fraction(0), self.target == "risk"
+        return bounded(1 - level if risk else level, up=risk, typed=level == 1 - self.alpha)
 
     def shown_level(self) -> str:
         """Return the level as text, for any kind of covered label."""
         if self.level is None:
             return "no guarantee"
-        shown = self.bound()
-        if self.target == "risk":
-            shown = f"risk {shown}"
-        elif self.target == "mass":
-            shown += " of sets"
+        forms = {"risk": "risk {}", "mass": "{} of sets"}
+        shown = forms.get(self.target, "{}").format(self.bound())
         return f"{shown}, vacuous" if self.vacuous else shown
 
     def short(self) -> str:
@@ -308,18 +290,11 @@ class Guarantee(Claim):
         return [*parts, *notes, ("not claimed", self.not_claimed)]
 
     def __str__(self) -> str:
-        lines = [self.statement()]
-        for title, words in self.rows():
-            indent = f"  {title:<13}"
-            lines += textwrap.wrap(
-                words,
-                _WIDTH,
-                initial_indent=indent,
-                subsequent_indent=" " * 15,
-                break_on_hyphens=False,
-                break_long_words=False,
-            )
-        return "\n".join(lines)
+        wrapper = textwrap.TextWrapper(
+            _WIDTH, subsequent_indent=" " * 15, break_on_hyphens=False, break_long_words=False
+        )
+        parts = [wrapper.fill(f"  {title:<13}{words}") for title, words in self.rows()]
+        return "\n".join([self.statement(), *parts])
 
     # Any: the printer of IPython, which shows this in cells and consoles
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
@@ -384,10 +359,8 @@ class CalibrationSummary:
         ----------
         claim : Claim
         alpha : Fraction
-        reason : str
-            What a guarantee would need, and what is missing here.
-        reference : str
-            Where the lack is shown.
+        reason, reference : str
+            What a guarantee would need, what is missing here, and where that is shown.
         notes : tuple of str
         """
         stated = attrs.evolve(
@@ -485,7 +458,9 @@ class CalibrationSummary:
         if confidence is not None:
             others = [name for name in claim.random if name != DRAWN_LABELS]
             over = f"over {' and '.join(('new examples', *others))}, for this calibration set"
-        per = f"for {claim.per}; not for each example" if claim.per else _NOT_FOR_EACH
+        per = "not for each example, label or group"
+        if claim.per:
+            per = f"for {claim.per}; not for each example"
         assumption = claim.assumption
         if independent:
             assumption = attrs.evolve(assumption or Exchangeable(), independent=True)
@@ -512,19 +487,6 @@ class CalibrationSummary:
         )
 
 
-def _fraction(value: object, _: object) -> Fraction:
-    # Bounded before it is a number: an exponent or a zero denominator would hang or raise.
-    if not isinstance(value, str) or not _RATIO.fullmatch(value):
-        raise ValueError("no ratio of whole numbers")
-    return Fraction(value)
-
-
-def _exactly(value: Any, kind: type[_T]) -> _T:  # Any: what JSON holds
-    if type(value) is kind or (kind is float and type(value) is int and abs(value) < 2**53):
-        return kind(value)  # type: ignore[call-arg]  # of the types of JSON
-    raise ValueError(f"no {kind.__name__}")
-
-
 @cache
 def converter() -> Converter:
     """Return the converter by which guarantees and claims become plain data, without rounding."""
@@ -532,8 +494,6 @@ def converter() -> Converter:
     from cattrs import Converter
 
     converter = Converter()
-    converter.register_structure_hook(Fraction, _fraction)
-    for kind in (str, int, bool, float):
-        converter.register_structure_hook(kind, _exactly)
+    converter.register_structure_hook(Fraction, lambda text, _: Fraction(text))
     converter.register_unstructure_hook(Fraction, str)
     return converter

@@ -7,15 +7,7 @@ members of a Protocol are read-only: a `ClassVar`, a property, or a field that t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Generic,
-    Literal,
-    Protocol,
-    TypeAlias,
-    TypeVar,
-)
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 import attrs
 
@@ -28,22 +20,18 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from plausibly.calibration.data import CalibrationData
-    from plausibly.calibration.pools import Pools
-    from plausibly.calibration.pvalues import PValues
+    from plausibly.calibration.pvalues import Pools, PValues
     from plausibly.calibration.scores import CalibrationScores
     from plausibly.data.records import Record
     from plausibly.data.text_table import TextTable
-    from plausibly.guarantee import Guarantee
     from plausibly.kernels.random import Keys
     from plausibly.kernels.types import Floats
 
 P = TypeVar("P")
+F = TypeVar("F", bound=Callable[..., object])
 
 ScoreInput: TypeAlias = Literal["probability", "log-probability"]
 """What a score function reads: probabilities, or their logarithms."""
-
-
-F = TypeVar("F", bound=Callable[..., object])
 
 
 def optional(member: F) -> F:
@@ -216,15 +204,7 @@ class PValueCombiner(Protocol):
 
 @attrs.frozen
 class Kind(Generic[P]):
-    """Typed key of one table of components.
-
-    Attributes
-    ----------
-    name : str
-        The kind in lower case, as the CLI and files write it.
-    protocol : type
-        What components of this kind satisfy.
-    """
+    """Typed key of one table of components: its name in the CLI and files, and its Protocol."""
 
     name: str
     protocol: type[Any]  # Any: a Protocol cannot be written as type[P]

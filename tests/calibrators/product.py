@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from plausibly.calibration.data import ArrayScores, CalibrationData
 from plausibly.calibration.examples import HashedNames
-from plausibly.calibration.pools import Pools
-from plausibly.calibration.pvalues import PValues, TestScores, combined
+from plausibly.calibration.pvalues import Pools, PValues, TestScores, combined
 from plausibly.conformal.inputs import mean_scores
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.sparse import Dense

@@ -26,14 +26,6 @@ def calibrate(
     return plausibly.calibrate(model, plausibilities(N), calibrator=calibrator, combiner=combiner)
 
 
-RANKS = {
-    "group": 'ranks that mix the values of "site"',
-    "label": "ranks that mix labels",
-    "weights": "weights, by which held-out examples are not as likely",
-    "patients": 'examples of one "patient", which may be alike',
-    "risk": "a mean, of which a rank says nothing",
-    "mass": "one label of each, and the guarantee is about all",
-}
 RANKING: list[Table | str] = ["held-out-rank", "ecdf", {"name": "pac", "bound": "held-out"}]
 ONLY_MEAN = "expected one p-value per replicate found only their mean: no label is drawn"
 APART = ("maximum", "bonferroni", "median", "exchangeable-average", "geometric", "e-value")
@@ -42,8 +34,8 @@ UNEQUAL = "expected scores that all weigh the same"
 SPLITS = "splits ties among equal masses with one shared test score"
 PAIRS: list[tuple[Table, Table | str, int, str]] = [
     *(
-        (CALIBRATORS[name], rule, 0, f"found {reason}")
-        for name, reason in RANKS.items()
+        (CALIBRATORS[name], rule, 0, "found groups, weights, clusters, or a guarantee")
+        for name in ("group", "label", "weights", "patients", "risk", "mass")
         for rule in RANKING
     ),
     *((CALIBRATORS[name], rule, 0, ONLY_MEAN) for rule in APART for name in NOT_APART),

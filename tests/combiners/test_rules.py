@@ -15,8 +15,7 @@ import plausibly
 from exact_bags import Bag, Law, Outcome, PValuesOf, calibration_of, excess, law_of, voted_outcomes
 from exact_checks import SHAPES, bags
 from exact_product import p_values, pools_of
-from plausibly.calibration.pools import Pools
-from plausibly.calibration.pvalues import PValues
+from plausibly.calibration.pvalues import Pools, PValues
 from plausibly.calibration.scores import CalibrationScores
 from plausibly.plugin import COMBINER, CalibrationSummary, Claim, resolve
 from plausibly.protocols import PValueCombiner

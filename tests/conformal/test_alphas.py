@@ -17,7 +17,6 @@ from conformal_world import world
 from plausibly.calibration.alphas import exact, is_several, read_alpha, read_alphas, rounded_up
 from plausibly.kernels.types import Floats
 from refusals import refused, warned
-from tables import labelled
 
 
 @given(st.integers(1, 6), st.data())
@@ -70,7 +69,7 @@ def test_one_reader_for_all_parameters() -> None:
             (value, ("which is not a number",))
             for value in (
                 *(None, True, [0.1], object),
-                *("ten percent", "nan", "", "1/0", "1e-99999999", "1e9_9_9_9_9_9_9_9"),
+                *("ten percent", "nan", "", "1/0", "1e-99999999"),
             )
         ),
     ],
@@ -97,10 +96,10 @@ def test_several_alphas() -> None:
     assert read_alphas("0.1") == [Fraction(1, 10)]
     assert is_several((0.1,))
     assert not any(is_several(value) for value in ("0.1", 0.1, np.array(0.1)))
-    with refused("alpha-range", "alphas are empty or repeat"):
-        read_alphas([0.1, "0.10"])
-    with refused("alpha-range", "no alpha was given"):
-        read_alphas([])
+    unfit: list[list[float | str]] = [[0.1, "0.10"], []]
+    for alphas in unfit:
+        with refused("alpha-range", "alphas are empty or repeat"):
+            read_alphas(alphas)
 
 
 @pytest.mark.parametrize(
@@ -132,17 +131,11 @@ NUMBERS = st.sampled_from([np.float32, np.float64]).flatmap(
 def test_it_is_the_least_score_with_a_larger_p_value(draws: int, dtype: type[np.float32]) -> None:
     pool = np.random.default_rng(draws).random((draws, 97)).astype(dtype)
     pool = np.round(pool, 2) if draws == 2 else pool
-    for alpha in ("0.05", "0.1", "0.37"):
+    for alpha in ("0.05", "0.1", "0.29"):  # as doubles, 0.29 * 100 is less than 29
         total = draws * 98
         least = min(s for s in pool.ravel() if (np.sum(pool <= s) + draws) / total > float(alpha))
         threshold = plausibly.score_threshold(pool, alpha)
         assert (threshold, threshold.dtype) == (least, pool.dtype)
-
-
-def test_the_rank_is_that_of_the_decimal() -> None:
-    # As doubles, 0.29 * 100 is less than 29.
-    assert plausibly.score_threshold(np.arange(1.0, 100.0), 0.29) == 29
-    assert plausibly.score_threshold(np.arange(1.0, 10.0), 1 - 0.9) == 1
 
 
 @given(NUMBERS, st.integers(1, 60))
@@ -154,15 +147,6 @@ def test_it_is_what_a_sort_finds(scores: Floats, rank: int) -> None:
     assert threshold.tobytes() == (np.sort(scores)[rank - 1] + scores.dtype.type(0)).tobytes()
     assert threshold.dtype == scores.dtype
     assert scores.tobytes() == kept.tobytes()
-
-
-def test_it_is_the_threshold_of_the_voted_calibration() -> None:
-    generator = np.random.default_rng(1)
-    values = generator.dirichlet(np.ones(4), 60)
-    answers = labelled(generator.dirichlet(np.ones(4), 60))
-    predictor = plausibly.calibrate(labelled(values), answers, calibrator="majority-vote")
-    voted = values[np.arange(60), answers.values.argmax(axis=1)]
-    assert plausibly.score_threshold(voted, 0.1) == predictor.threshold(0.1)
 
 
 def test_too_few_examples_are_warned_of() -> None:
@@ -177,17 +161,17 @@ CHUNKS = xr.DataArray(np.ones(20)).chunk(5)
 
 
 @pytest.mark.parametrize(
-    ("scores", "piece"),
+    "scores",
     [
-        (np.ones((2, 2, 2)), ""),
-        (np.ones(0), ""),
-        (np.ones(3, dtype=np.int64), ""),
-        (np.array([1.0, np.nan]), ""),
-        ([1.0, 2.0], "numpy.asarray(scores)"),
-        (CHUNKS, "numpy.asarray(scores)"),
-        (CHUNKS.data, "scores.compute()"),
+        np.ones((2, 2, 2)),
+        np.ones(0),
+        np.ones(3, dtype=np.int64),
+        np.array([1.0, np.nan]),
+        [1.0, 2.0],
+        CHUNKS,
+        CHUNKS.data,
     ],
 )
-def test_what_cannot_be_compared_is_refused(scores: Floats, piece: str) -> None:
-    with refused("scores-malformed", "scores cannot be compared", piece):
+def test_what_cannot_be_compared_is_refused(scores: Floats) -> None:
+    with refused("scores-malformed", "numpy.asarray(scores, float)"):
         plausibly.score_threshold(scores, 0.4)

@@ -75,9 +75,6 @@ MONDRIAN = {"name": "mondrian", "by": "site"}
 FORGETFUL = changed(Mean, combine=lambda self, p, held_out: p.each().min(axis=0))
 NO_RISK = PREDICTIONS.assign_coords(risk=("label", [np.nan, 1.0, 2.0, 3.0]))
 DRAWN = {"calibrator": "monte-carlo", "draws": 3}
-PAC_ALL: dict[str, object] = {"name": "pac", "held_out": 1.0}
-NO_DELTA: dict[str, object] = {"name": "ecdf", "delta": 0.0}
-LARGE_DELTA: dict[str, object] = {"name": "ecdf", "band": "one-sided", "delta": 0.6}
 OTHER_LABELS = ANSWERS.assign_coords(label=["a", *LABELS[1:]])
 GAP = ("coordinate-empty", "1 of 40 examples", 'hint fill "site" in, or leave these examples out')
 REFUSED: list[tuple[dict[str, Any], tuple[str, ...]]] = [  # Any: arguments of `calibrate`
@@ -98,9 +95,11 @@ REFUSED: list[tuple[dict[str, Any], tuple[str, ...]]] = [  # Any: arguments of `
         {"predictions": PREDICTIONS[:1], "only_common": True, "combiner": "held-out-rank"},
         ("calibration-empty",),
     ),
-    ({"combiner": PAC_ALL}, ("component-parameter", "held_out")),
-    ({"combiner": NO_DELTA}, ("component-parameter", "delta")),
-    ({"combiner": LARGE_DELTA}, ("component-parameter", "one-sided")),
+    ({"combiner": {"name": "ecdf", "delta": 0.0}}, ("component-parameter", "delta")),
+    (
+        {"combiner": {"name": "ecdf", "band": "one-sided", "delta": 0.6}},
+        ("component-parameter", "one-sided"),
+    ),
     *(({"predictions": with_site(gap), "calibrator": MONDRIAN}, GAP) for gap in (np.nan, None, "")),
     (
         {"predictions": NO_RISK, "calibrator": {"name": "risk", "by": "risk"}},

@@ -1,20 +1,13 @@
-"""Predictors as files: whole, versioned, without code; a file that claims what is not so is one
-error, soon, and takes no more memory than it deserves.
-"""
+"""Predictors as files: whole, versioned, without code; a damaged file is one error."""
 
 from __future__ import annotations
 
 import json
-import os
 import random
 import struct
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import attrs
-import numpy as np
 import pytest
 import xarray as xr
 
@@ -25,16 +18,13 @@ from kit_calibrators import Drawn
 from kit_combiners import Mean
 from memory import at_most
 from plausibly import ConformalPredictor
-from plausibly.calibration.pools import Pools
+from plausibly.calibration.pvalues import Pools
 from plausibly.conformal import FORMAT
 from plausibly.conformal.files import checksum
 from plausibly.errors import ComponentError, InputError
 
 CALIBRATED = plausibly.calibrate(*world(40), combiner="held-out-rank")
 PREDICTIONS = world(40)[0]
-Change = Callable[[xr.Dataset], xr.Dataset]
-Component = str | dict[str, object]
-Forge = Callable[[Path], object]
 
 
 def saved(path: Path, predictor: ConformalPredictor = CALIBRATED) -> Path:
@@ -43,11 +33,8 @@ def saved(path: Path, predictor: ConformalPredictor = CALIBRATED) -> Path:
 
 
 def refused(path: Path) -> None:
-    """Check that reading is one error, within bounds of time and memory."""
-    began = time.perf_counter()
     with at_most(128), refusals.refused("predictor-unreadable", path.name):
         plausibly.load_predictor(path)
-    assert time.perf_counter() - began < 5
 
 
 def test_the_file_is_netcdf_3_without_wide_integers(tmp_path: Path) -> None:
@@ -60,6 +47,19 @@ def test_the_file_is_netcdf_3_without_wide_integers(tmp_path: Path) -> None:
         assert json.loads(dataset.attrs["plausibly"])["format"] == FORMAT
 
 
+@pytest.mark.parametrize("combiner", ["held-out-rank", {"name": "pac", "bound": "binomial"}])
+@pytest.mark.parametrize("form", ["nc", "zarr"])
+def test_a_predictor_comes_back_equal(
+    tmp_path: Path, form: str, combiner: str | dict[str, object]
+) -> None:
+    predictor = plausibly.calibrate(*world(60), combiner=combiner)
+    for _ in range(2):  # the second replaces the first
+        again = plausibly.load_predictor(saved(tmp_path / f"p.{form}", predictor))
+    assert again.fingerprint == predictor.fingerprint
+    assert again.predict(PREDICTIONS, 0.4).identical(predictor.predict(PREDICTIONS, 0.4))
+    assert [path.name for path in tmp_path.iterdir()] == [f"p.{form}"]
+
+
 def test_names_are_kept_as_hashes_and_can_be_left_out(tmp_path: Path) -> None:
     predictor = plausibly.calibrate(*world(40))
     for names, overlap in ((True, 40), (False, 0)):
@@ -67,17 +67,6 @@ def test_names_are_kept_as_hashes_and_can_be_left_out(tmp_path: Path) -> None:
         assert b"case 1" not in (tmp_path / "p.nc").read_bytes()
         sets = plausibly.load_predictor(tmp_path / "p.nc").predict(PREDICTIONS, 0.2)
         assert sets.attrs["calibration_overlap"] == overlap
-
-
-def test_zarr(tmp_path: Path) -> None:
-    for _ in range(2):  # the second replaces the first
-        saved(tmp_path / "p.zarr")
-    again = plausibly.load_predictor(tmp_path / "p.zarr")
-    assert again.predict(PREDICTIONS, 0.2).identical(CALIBRATED.predict(PREDICTIONS, 0.2))
-    assert [path.name for path in tmp_path.iterdir()] == ["p.zarr"]
-    (tmp_path / "empty.zarr").mkdir()
-    with refusals.refused("predictor-unreadable", "that is no Zarr store"):
-        plausibly.load_predictor(tmp_path / "empty.zarr")
 
 
 def test_nothing_is_half_written(tmp_path: Path) -> None:
@@ -116,62 +105,28 @@ def test_what_is_no_predictor_is_refused(tmp_path: Path) -> None:
         refused(tmp_path / name)
     xr.Dataset({"x": ("y", [1.0])}).to_netcdf(tmp_path / "other.nc", engine="scipy")
     refused(tmp_path / "other.nc")
-    os.mkfifo(tmp_path / "pipe.nc")
-    refused(tmp_path / "pipe.nc")
+    (tmp_path / "empty.zarr").mkdir()
+    refused(tmp_path / "empty.zarr")
     with refusals.refused("file-missing"):
         plausibly.load_predictor(tmp_path / "none.nc")
 
 
-def header(**changes: object) -> Forge:
-    """Return a change of what the store says of an array."""
-
-    def forge(path: Path) -> None:
-        array = path / "score" / ".zarray"
-        array.write_text(json.dumps({**json.loads(array.read_text()), **changes}))
-
-    return forge
-
-
-def chunk(content: Callable[[bytes], bytes]) -> Forge:
-    def forge(path: Path) -> None:
-        file = path / "mass" / "0"
-        file.write_bytes(content(file.read_bytes()))
-
-    return forge
-
-
-def pipe(path: Path) -> None:
-    (path / "mass" / "0").unlink()
-    os.mkfifo(path / "mass" / "0")
-
-
-STORES: list[Forge] = [
-    header(shape=[1, 600_000_000], chunks=[1, 600_000_000]),
-    header(shape=[1, 600_000_000]),
-    header(shape=[1, 2_000_000], chunks=[1, 1]),
-    header(shape=[600_000_000, 0], chunks=[600_000_000, 1]),
-    header(shape=[-1, 5]),
-    header(shape=[1e9, 1]),
-    header(shape=[]),
-    header(dtype="|O"),
-    header(dtype="<f8" * 100),
-    header(compressor={"id": "zlib", "level": 1}),
-    chunk(lambda whole: b""),
-    chunk(lambda whole: whole[:-1]),
-    chunk(lambda whole: whole + b"\0"),
-    lambda path: (path / "mass" / "0").unlink(),
-    pipe,
-    *(
-        lambda path, name=name: (path / name / ".zarray").unlink()
-        for name in ("score", "reference", "hash_low", "held_out_score")
-    ),
-]
-
-
-@pytest.mark.parametrize("forge", STORES)
-def test_a_store_that_claims_what_is_not_there(tmp_path: Path, forge: Forge) -> None:
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"shape": [1, 600_000_000], "chunks": [1, 600_000_000]},
+        {"shape": [1, 600_000_000]},
+        {"shape": [1, 2_000_000], "chunks": [1, 1]},
+        {"shape": []},
+        {"dtype": "|O"},
+    ],
+)
+def test_a_store_that_claims_what_is_not_there(tmp_path: Path, changes: dict[str, object]) -> None:
     path = saved(tmp_path / "p.zarr")
-    forge(path)
+    for file, prefix in ((path / "score" / ".zarray", None), (path / ".zmetadata", "metadata")):
+        about = json.loads(file.read_text())
+        (about if prefix is None else about[prefix]["score/.zarray"]).update(changes)
+        file.write_text(json.dumps(about))
     refused(path)
 
 
@@ -189,60 +144,6 @@ def test_a_netcdf_header_that_claims_a_billion(tmp_path: Path) -> None:
     assert passed < 20
 
 
-def rewrite(path: Path, change: Change, **about: Any) -> None:  # Any: what JSON holds
-    """Change the arrays and the description of a file, under a checksum that is right."""
-    dataset = change(xr.load_dataset(path, engine="scipy"))
-    table = json.loads(dataset.attrs["plausibly"])
-    for name, value in about.items():
-        *parts, last = name.split("__")
-        place = table
-        for part in parts:
-            place = place[part]
-        place[last] = value
-    text = about["whole"] if "whole" in about else json.dumps(table)
-    arrays = {str(name): values.values for name, values in dataset.items()}
-    dataset.attrs = {"plausibly": text, "checksum": checksum(arrays, text)}
-    dataset.to_netcdf(path, engine="scipy", format="NETCDF3_64BIT")
-
-
-def same(dataset: xr.Dataset) -> xr.Dataset:
-    return dataset
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        *({"calibration__test_mass": m} for m in ("1e999999999", "1/0", "abc", "-1", "9" * 5000)),
-        {"calibration__augmentation": "odd"},
-        {"calibration__claim__by": "site"},
-        *({"metadata__calibrated_on": n} for n in (-1, 1e400, True)),
-        {"calibration__claim__share": "1e-99999999"},
-        {"calibration__claim__target": "truth"},
-        {"calibration__claim__conditions": "none"},
-        {"calibration__claim__notes": ["another guarantee"]},
-        {"calibration__claim__covers": "the true label"},
-        {"metadata__seed": "0"},
-        {"metadata__scale": "odd"},
-        *({"format": number} for number in (1e400, "3")),
-        {"fingerprint": "00000000"},
-        {"metadata": {}},
-        {"calibration": None},
-        {"score": "probability"},
-        *({"labels": labels} for labels in ([], ["a", "a", "b"], ["a"])),
-        {"weighted": 1},
-        *({"whole": text} for text in ("[" * 100_000, '{"a":' * 100_000, "9" * 100_000, "null")),
-    ],
-    ids=lambda changes: str(changes)[:60],
-)
-def test_a_description_that_says_something_else(
-    tmp_path: Path,
-    changes: dict[str, Any],  # Any: what JSON holds
-) -> None:
-    path = saved(tmp_path / "p.nc")
-    rewrite(path, same, **changes)
-    refused(path)
-
-
 @pytest.mark.parametrize(
     ("name", "number", "found"),
     [
@@ -252,42 +153,14 @@ def test_a_description_that_says_something_else(
 )
 def test_another_format(tmp_path: Path, name: str, number: int, found: str) -> None:
     path = saved(tmp_path / "p.nc")
-    rewrite(path, same, format=number, version="2.1")
+    dataset = xr.load_dataset(path, engine="scipy")
+    table = json.loads(dataset.attrs["plausibly"])
+    text = json.dumps({**table, "format": number, "version": "2.1"})
+    arrays = {str(array): values.values for array, values in dataset.items()}
+    dataset.attrs = {"plausibly": text, "checksum": checksum(arrays, text)}
+    dataset.to_netcdf(path, engine="scipy", format="NETCDF3_64BIT")
     with refusals.refused(name, "p.nc", found):
         plausibly.load_predictor(path)
-
-
-def unlike_denominators(dataset: xr.Dataset) -> xr.Dataset:
-    """Return masses whose common denominator fits into no memory."""
-    values = 2.0**52 + 1 + 2 * np.arange(dataset["denominator"].size)
-    return dataset.assign(denominator=("calibration_example", values))
-
-
-FAULTS: dict[str, tuple[Component, int, Change]] = {
-    "denominators": ("average", 4000, unlike_denominators),
-    **{
-        name: ({"name": "pac", "bound": "binomial"}, 40, change)
-        for name, change in {
-            "a place twice": lambda d: d.assign(order=d["order"].where(d["order"] != 0, 1)),
-            "a place beyond": lambda d: d.assign(order=d["order"].where(d["order"] != 0, 40)),
-            "too short": lambda d: d.assign(order=("fewer", np.arange(39, dtype=np.int32))),
-            "no order": lambda d: d.drop_vars("order"),
-            "a uniform of 1": lambda d: d.assign(uniform=d["uniform"].where(d["order"] != 0, 1.0)),
-            "no uniform": lambda d: d.drop_vars("uniform"),
-        }.items()
-    },
-}
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_arrays_that_are_no_calibration(tmp_path: Path, fault: str) -> None:
-    combiner, n, change = FAULTS[fault]
-    predictor = plausibly.calibrate(*world(n), combiner=combiner)
-    path = saved(tmp_path / "p.nc", predictor)
-    rewrite(path, same)
-    assert plausibly.load_predictor(path).fingerprint == predictor.fingerprint
-    rewrite(path, change)
-    refused(path)
 
 
 @pytest.mark.parametrize("form", ["nc", "zarr"])

@@ -77,16 +77,6 @@ def test_long_names_are_the_same_however_they_are_kept(kind: type | None) -> Non
             predictor.predict(array([*texts, "case 7"]), 0.2)
 
 
-@pytest.mark.parametrize("index", [pd.RangeIndex(2_000), pd.Index([f"é{n}" for n in range(2_000)])])
-def test_an_index_of_a_frame_is_names(index: pd.Index) -> None:
-    frame = pd.DataFrame(np.full((2_000, 2), 0.5), index=index, columns=["a", "b"])
-    given = xr.DataArray(frame, dims=("example", "label"))
-    texts = [str(name) for name in index]
-    predictor = plausibly.calibrate(given, array(texts).drop_attrs())
-    assert predictor.predict(given, 0.2).example.values.tolist() == texts
-    assert given.indexes["example"].equals(index)
-
-
 @pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 def test_a_predictor_answers_for_more_alphas_than_it_remembers() -> None:
     model = labelled(np.random.default_rng(0).dirichlet([1, 1], 50))

@@ -15,7 +15,7 @@ import plausibly
 from conformal_world import LABELS, world
 from kit_combiners import Mean
 from kit_mutants import changed
-from plausibly.calibration.vacuous import warn_of_vacuous
+from plausibly.calibration.threshold import warn_of_vacuous
 from plausibly.io.sets import read_sets, write_sets
 from refusals import refused, warned
 from tables import labelled
@@ -36,17 +36,6 @@ def test_sets_carry_coordinates_guarantees_and_the_overlap() -> None:
     assert sets.attrs["calibration_overlap"] == 0
     both = xr.concat([NEW, world(100)[0][:7]], dim="example", join="outer")
     assert PREDICTOR.predict(both, 0.1).attrs["calibration_overlap"] == 7
-
-
-def test_plain_arrays() -> None:
-    batch = PREDICTOR.predict_array(NEW.values, 0.1)
-    np.testing.assert_array_equal(batch, PREDICTOR.predict(NEW, 0.1).values)
-    for row, expected in zip(NEW.values, batch, strict=True):
-        np.testing.assert_array_equal(PREDICTOR.predict_array(row, 0.1), expected)
-    assert PREDICTOR.predict_array(np.empty((0, 4)), 0.1).shape == (0, 4)
-    for bad in (np.zeros(3), np.zeros((2, 5)), np.zeros((1, 1, 4)), np.float64(0.1)):
-        with refused("array-shape"):
-            PREDICTOR.predict_array(np.asarray(bad), 0.1)
 
 
 def test_labels_and_scale_must_be_those_of_the_calibration() -> None:

@@ -6,14 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
-from hypothesis.extra.numpy import arrays
 
-from plausibly.calibration import pools
 from plausibly.calibration.data import ArrayScores, CalibrationData
 from plausibly.calibration.examples import HashedNames
-from plausibly.calibration.pools import Pools
-from plausibly.calibration.pvalues import PValues
+from plausibly.calibration.pvalues import Pools, PValues
 from plausibly.calibration.scores import CalibrationScores
 from plausibly.kernels import masses as kernel
 from plausibly.kernels.masses import WeightedSums, storable_masses
@@ -138,18 +134,3 @@ def test_the_mass_of_all_examples_is_rounded_down_next_to_a_whole_number() -> No
     exact = sum(map(Fraction, weight.tolist()))
     assert (sums.bits, sums.exact) == (bits, False)
     assert sums.base * Fraction(1, 2**bits) <= exact
-
-
-@given(
-    arrays(
-        np.float32,
-        st.integers(0, 30),
-        elements=st.floats(width=32, allow_nan=False) | st.sampled_from([-0.0, 0.0, 1.0, -1.0]),
-    )
-)
-def test_scores_and_places_are_sorted_together(scores: Floats) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pools, "_FEW", 0)
-        order = pools.stable_order(scores)
-    assert order.tolist() == np.argsort(scores, kind="stable").tolist()
-    assert pools.stable_order(scores.astype(np.float64)).tolist() == order.tolist()

@@ -15,7 +15,7 @@ from hypothesis import given, strategies as st
 
 import plausibly
 from io_files import written
-from plausibly.calibration.coordinates import group_names
+from plausibly.calibration.data import group_names
 from plausibly.data.align import match_examples, match_labels
 from plausibly.data.labels import called
 from plausibly.data.names import alike, name_texts, near, near_pairs

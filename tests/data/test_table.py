@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 import labelled_records as lr
 from plausibly.data.annotations import AnnotationTable, Rows, build_table, check_table, order_of
 from plausibly.data.records import Answer, table_from_records
-from plausibly.kernels.sums import ordered_sum, whole
+from plausibly.kernels.masses import ordered_sum, whole
 from refusals import refused
 
 Engine = Literal["scipy", "netcdf4"]

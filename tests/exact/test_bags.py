@@ -36,7 +36,7 @@ from exact_product import (
 )
 from plausibly.calibration.data import ArrayScores, CalibrationData
 from plausibly.calibration.examples import HashedNames
-from plausibly.calibration.pools import Pools
+from plausibly.calibration.pvalues import Pools
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.sparse import Dense
 from plausibly.protocols import CALIBRATOR

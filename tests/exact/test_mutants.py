@@ -24,7 +24,7 @@ from exact_product import (
     pools_of,
     product_p,
 )
-from plausibly.calibration import pools
+from plausibly.calibration import pvalues as pools
 from plausibly.calibration.pvalues import PValues
 from plausibly.kernels import ranks
 from plausibly.kernels.types import Floats
@@ -91,19 +91,19 @@ searched = np.searchsorted
 
 SLIPS = (
     Slip(
-        "plausibly.calibration.pools._counting",
+        "plausibly.calibration.pvalues._counting",
         lambda scores, test_mass: counting(scores, 1),
         average_by_p,
         "own mass 1: decisions",
     ),
     Slip(
-        "plausibly.calibration.pools._counting",
+        "plausibly.calibration.pvalues._counting",
         lambda scores, test_mass: counting(scores, 1),
         average_in_bags,
         "own mass 1: enumeration",
     ),
     Slip(
-        "plausibly.calibration.pools.Pool.numerators",
+        "plausibly.calibration.pvalues.Pool.numerators",
         lambda self, scores: (
             self.cumulative[searched(self.ordered, scores, side="left")] + self.test_mass
         ),
@@ -141,7 +141,7 @@ SLIPS = (
         "one unit of mass more: decisions",
     ),
     Slip(
-        "plausibly.calibration.pools.common_masses",
+        "plausibly.calibration.pvalues.common_masses",
         lambda units, row, denominator, **_: (units.astype(np.int64), int(denominator.max())),
         expected_by_p,
         "no common denominator: decisions",

@@ -9,7 +9,6 @@ from random import Random
 
 import attrs
 import numpy as np
-import pytest
 import xarray as xr
 from hypothesis import given, strategies as st
 from numpy.typing import NDArray
@@ -53,14 +52,6 @@ def test_counts_follow_the_definition(data: st.DataObject) -> None:
     for place in range(queries):
         bag = np.column_stack([scores[:, :n], scores[:, n + place]])
         assert result[place] == counted(bag)
-
-
-def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(0)
-    calibration, queries = rng.random((3, 20)), rng.random((3, 50))
-    whole = rank_counts(calibration, queries)
-    monkeypatch.setattr("plausibly.conformal.joint_rank._BLOCK", 64)
-    np.testing.assert_array_equal(rank_counts(calibration, queries), whole)
 
 
 def test_one_augmentation_is_split_conformal_prediction_on_drawn_labels() -> None:

@@ -198,7 +198,7 @@ def test_mistakes_in_names_are_refused_before_reading(sets: xr.DataArray) -> Non
     calls: list[tuple[Callable[[], object], tuple[str, ...]]] = [
         (
             lambda: plausibly.evaluate(sets.chunk(label=2), NEW_ANSWERS),
-            ("label-axis-split", "found 2 + 2", 'hint sets.chunk({"label": -1})'),
+            ("label-axis-split", "into 2 chunks", 'hint sets.chunk({"label": -1})'),
         ),
         (
             partial(evaluate, NEW_ANSWERS.chunk(label=2)),

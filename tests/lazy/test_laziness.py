@@ -17,10 +17,9 @@ import xarray as xr
 from dask.local import get_sync
 
 import plausibly
-from lazy_world import LABELS, plausibilities, predictions
+from lazy_world import plausibilities, predictions
 from memory import MIB, at_most
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.errors import PlausiblyWarning
 from plausibly.io import read_predictions
 from plausibly.kernels.types import Floats
 from plausibly.plugin import CalibrationData, CalibrationScores, Keys
@@ -70,7 +69,7 @@ def changed(array: xr.DataArray, place: tuple[int, ...], value: float) -> xr.Dat
 
 
 VIEWS = xr.concat([CAL, CAL], dim="augmentation").assign_coords(augmentation=["a", "b"])
-SPLIT = ("label-axis-split", "found 1 + 1 + 1 + 1", 'hint predictions.chunk({"label": -1})')
+SPLIT = ("label-axis-split", "into 4 chunks", 'hint predictions.chunk({"label": -1})')
 SPLIT_NEW = NEW.chunk(example=5, label=1)
 NAN = changed(NEW, (6, 2), np.nan).chunk(example=5)
 DOUBLED = changed(CAL, (11, 0), 2.0).chunk(example=5)

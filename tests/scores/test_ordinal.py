@@ -22,8 +22,8 @@ from ordinal_oracles import (
     uneven_modes,
 )
 from plausibly import registry
-from plausibly.kernels.hull import hull
 from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.ranks import hull
 from plausibly.kernels.types import Bools, Floats
 from plausibly.plugin import SCORE, ScoreFunction
 from refusals import refused

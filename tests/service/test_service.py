@@ -120,7 +120,6 @@ def test_plain_rows_get_what_labelled_ones_get(
             with pytest.raises(IncompatibleComponents) as refused:
                 ask(new.values)
             assert refused.value.name == "array-not-enough"
-            assert f'"{"weight" if "weights" in name else "site"}"' in refused.value.expected
 
 
 @pytest.mark.parametrize("score", ["aps", "raps"])
@@ -188,8 +187,8 @@ def test_bad_rows_are_refused(score: str, dtype: str, new: xr.DataArray) -> None
         for bad, among in ((holed, 12), (holed[3], 1), (holed[::-1, ::-1][:, ::-1], 12)):
             with pytest.raises(InputError) as missing:
                 ask(bad)
-            assert (missing.value.name, missing.value.found) == ("array-nan", '1 NaN in "middle"')
-            assert f"1 of {among} rows" in missing.value.what
+            assert missing.value.name == "array-nan"
+            assert missing.value.found == f"NaN in 1 of {among} rows"
         ask(holed[:3])
         ask(values[:0])
 
@@ -284,19 +283,6 @@ def test_neither_xarray_nor_pandas_is_imported(tmp_path: Path) -> None:
     loaded, answers = json.loads(ran.stdout)
     assert loaded == []
     assert answers == expected
-
-
-@pytest.mark.parametrize("name", ["predict", "p_values", "threshold", "save"])
-def test_what_needs_labelled_arrays_is_not_there(name: str, tmp_path: Path) -> None:
-    predictor = calibrated(calibrator=DRAWS)
-    predictor.save(tmp_path / "p.nc")
-    alone = plausibly.load_predictor(tmp_path / "p.nc", array_only=True)
-    assert hasattr(predictor, name)
-    assert not hasattr(alone, name)
-    with pytest.raises(AttributeError, match=f"has no {name}: load_predictor"):
-        getattr(alone, name)
-    with pytest.raises(AttributeError, match="'ArrayPredictor' object has no attribute 'other'"):
-        getattr(alone, "other")  # noqa: B009  # a type checker knows that it is not there
 
 
 def test_thresholds_are_not_shared_with_the_caller() -> None:

@@ -11,8 +11,7 @@ import numpy as np
 from exact_bags import Bag, Outcome, PValuesOf, calibration_of
 from exact_checks import Keeps
 from exact_oracles import Calibration, Drawn, Rule
-from plausibly.calibration.pools import Pools
-from plausibly.calibration.pvalues import PValues
+from plausibly.calibration.pvalues import Pools, PValues
 from plausibly.calibration.scores import CalibrationScores
 from plausibly.calibration.threshold import threshold
 from plausibly.kernels.types import Floats

@@ -25,7 +25,7 @@ from plausibly.annotators.answers import (
     summed,
 )
 from plausibly.annotators.measures import Likeness, Measure, likenesses, mean, ratio
-from plausibly.calibration.coordinates import group_names
+from plausibly.calibration.data import group_names
 from plausibly.data import names
 from plausibly.data.annotations import is_annotations
 from plausibly.data.names import name_texts, not_among, positions, quoted, several, text_array

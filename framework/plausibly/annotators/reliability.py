@@ -13,7 +13,7 @@ from plausibly.data.annotations import Rows, check_table, read_only
 from plausibly.data.names import name_texts, quoted, several, text_array
 from plausibly.data.select import answered, select_annotations
 from plausibly.errors import ComponentError, InputError, counted
-from plausibly.kernels.sums import ordered_sum
+from plausibly.kernels.masses import ordered_sum
 from plausibly.kernels.types import Floats
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
 from plausibly.registry import called

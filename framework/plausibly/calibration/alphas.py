@@ -71,10 +71,9 @@ def _refused(value: object) -> InputError:
 def read_alpha(value: object) -> Fraction:
     """Return alpha exactly as typed."""
     number = exact(value)
-    # By their integers, which are compared several times faster than fractions are.
-    if number is None or not 0 < number.numerator < number.denominator:
+    if number is None or not 0 < number < 1:
         raise _refused(value)
-    if 2 * number.numerator >= number.denominator:
+    if number >= Fraction(1, 2):
         meant = f"{float(1 - number):g}"
         warn(
             "alpha-large",
@@ -101,7 +100,7 @@ def read_alphas(alpha: Alphas) -> list[Fraction]:
     if not values or len(set(values)) < len(values):
         raise InputError(
             "alpha-range",
-            "alphas are empty or repeat" if values else "no alpha was given",
+            "alphas are empty or repeat",
             expected="one or more different numbers between 0 and 1",
             found=", ".join(str(float(value)) for value in values) or "none",
             hint="alpha=[0.1, 0.05]",
@@ -111,10 +110,7 @@ def read_alphas(alpha: Alphas) -> list[Fraction]:
 
 
 def rounded_up(alpha: float) -> str:
-    """Return the least decimal of one or two digits that is not below `alpha`.
-
-    One digit below a thousandth, where a second says nothing that anybody would type.
-    """
+    """Return the least decimal of two digits that is not below `alpha`; one below a thousandth."""
     exponent = math.floor(math.log10(alpha))
     digits = -exponent if exponent < -3 else 1 - exponent
     units = math.ceil(round(alpha * 10**digits, 6))

@@ -1,27 +1,119 @@
-"""Calibration data: scores and plausibilities of the calibration examples."""
+"""Calibration data: scores, plausibilities and coordinates of the calibration examples."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.calibration.coordinates import complete, group_names, lacking
-from plausibly.errors import InputError, counted
-from plausibly.kernels.blocks import largest, map_blocks
+from plausibly.data import names
+from plausibly.errors import InputError, counted, listed
+from plausibly.kernels.blocks import map_blocks
 from plausibly.kernels.draws import draw_labels
-from plausibly.kernels.masses import exact_units, float_bits, raised_units
+from plausibly.kernels.masses import DOUBLE_BITS, exact_units, float_bits, raised_units
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.sparse import Dense
-from plausibly.kernels.types import Floats, FloatType, Hashes, Ints, still, unwritable
+from plausibly.kernels.types import Floats, FloatType, Hashes, Ints, unwritable
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from plausibly.calibration.examples import HashedNames
     from plausibly.data.names import Names
+
+
+def lacking(name: str, there: Sequence[str], of: str, *, source: str) -> InputError:
+    """Return the error that examples, or labels, have no such coordinate."""
+    meant = names.near(name, there)
+    more = f'predictions.assign_coords(...), or {of}="{of}.csv" with such a column'
+    return InputError(
+        "coordinate-missing",
+        f'{source} needs "{name}" of the {of}, and the predictions have none',
+        expected=f"a coordinate over {of.removesuffix('s')}",
+        found=listed(there) or "none",
+        hint=f'did you mean "{meant}"?' if meant else more,
+        source=source,
+        details={"coordinates": list(there)},
+    )
+
+
+def coordinates_over(
+    dim: str, arrays: Sequence[xr.DataArray | xr.Dataset]
+) -> dict[str, NDArray[np.generic]]:
+    """Return the coordinates over one dim, by name; the first array that has one decides."""
+    coordinates: dict[str, NDArray[np.generic]] = {}
+    for array in arrays:
+        for name, values in array.coords.items():
+            known = str(name)
+            if values.dims == (dim,) and known not in (dim, names.DENOMINATOR, *coordinates):
+                plain = as_values(values.values)
+                coordinates[known] = unwritable(values.values if plain is None else plain)
+    return coordinates
+
+
+def emptiness(values: NDArray[np.generic]) -> NDArray[np.bool_]:
+    """Return which values are missing, or empty text."""
+    return np.array([names.is_missing(value) or value == "" for value in values], dtype=np.bool_)
+
+
+def complete(
+    values: NDArray[np.generic],
+    name: str,
+    *,
+    source: str,
+    examples: Sequence[str] | NDArray[np.str_] = (),
+    of: str = "examples",
+) -> NDArray[np.generic]:
+    """Return the values of a coordinate, as `as_values` does; raise where one is missing."""
+    plain = as_values(values)
+    if plain is not None:
+        return plain
+    empty = emptiness(values)
+    without = [str(example) for example, gone in zip(examples, empty, strict=False) if gone]
+    raise InputError(
+        "coordinate-empty",
+        f'{counted(int(empty.sum()))} of {counted(len(values))} {of} have no "{name}"',
+        expected=f"a value for each: {source} reads it",
+        found=f"none for {listed(without)}" if without else "",
+        hint=f'fill "{name}" in, or leave these {of} out',
+        source="predictions",
+        details={"examples": without},
+    )
+
+
+def as_values(values: NDArray[np.generic]) -> NDArray[np.generic] | None:
+    """Return numbers and booleans as they are, all else as text; None where one is missing."""
+    if values.dtype.kind in "biu":
+        return values
+    if values.dtype.kind == "f":
+        return None if np.isnan(values).any() else values
+    return None if emptiness(values).any() else names.text_array(names.name_texts(values))
+
+
+def new_values(predictions: xr.DataArray, name: str, *, source: str) -> NDArray[np.generic]:
+    """Return a coordinate of new examples, (example,), which each of them must have."""
+    coordinate = predictions.coords.get(name)
+    if coordinate is None or coordinate.dims != (names.EXAMPLE,):
+        there = sorted(coordinates_over(names.EXAMPLE, [predictions]))
+        raise lacking(name, there, "examples", source=source)
+    examples = predictions[names.EXAMPLE].values
+    return complete(coordinate.values, name, source=source, examples=examples)
+
+
+def group_names(values: NDArray[np.generic]) -> NDArray[np.str_]:
+    """Return values as the names of groups, text by which new examples are matched.
+
+    A number has one name, whether it came as an integer, as a float, or as text: whether a column
+    of a file is read as numbers depends on all of its cells.
+    """
+    if values.dtype.kind not in "biufU":
+        values = names.text_array(names.name_texts(values))
+    distinct, place = np.unique(values, return_inverse=True)
+    return names.text_array(list(map(names.number_text, names.name_texts(distinct))))[place]
 
 
 def check_weights(values: NDArray[np.generic], name: str, *, source: str) -> NDArray[np.float64]:
@@ -52,9 +144,6 @@ def effective_size(weights: NDArray[np.float64]) -> float:
     return float(scaled.sum() ** 2 / (scaled**2).sum())
 
 
-_EXACT_BITS = 53
-
-
 class Atoms(NamedTuple):
     """Every label of every example that has a mass: by rising example, then by rising label."""
 
@@ -68,14 +157,12 @@ class ScoreSource(Protocol):
     """Scores (example, label): in memory, or computed where they are read."""
 
     @property
-    def dtype(self) -> FloatType:
-        """Float type of the scores."""
+    def dtype(self) -> FloatType: ...
 
     def at(self, row: Ints, label: Ints) -> Floats:
         """Return the scores of pairs of example and label, of any shape."""
 
-    def take(self, rows: NDArray[np.intp]) -> ScoreSource:
-        """Return the scores of some examples."""
+    def take(self, rows: NDArray[np.intp]) -> ScoreSource: ...
 
     def largest(self) -> Floats:
         """Return the largest score of each example, (example,)."""
@@ -96,26 +183,21 @@ class ArrayScores:
 
     @property
     def dtype(self) -> FloatType:
-        """Float type of the scores."""
         return self.values.dtype
 
     def at(self, row: Ints, label: Ints) -> Floats:
-        """Return the scores of pairs of example and label, of any shape."""
         scores = self.values[row, label]
         return np.add(scores, scores.dtype.type(0), out=scores)
 
     def take(self, rows: NDArray[np.intp]) -> ArrayScores:
-        """Return the scores of some examples."""
         return ArrayScores(self.values[rows])
 
     def largest(self) -> Floats:
-        """Return the largest score of each example, (example,)."""
-        scores = largest(self.values)
+        scores: Floats = self.values.max(axis=1)
         return np.add(scores, scores.dtype.type(0), out=scores)
 
     def dense(self) -> Floats:
-        """Return all scores."""
-        return still(np.add(self.values, self.dtype.type(0), order="C"))
+        return unwritable(np.add(self.values, self.dtype.type(0), order="C"))
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -212,10 +294,9 @@ class CalibrationData:
     def draw(self, draws: int, keys: Keys) -> NDArray[np.int32]:
         """Return label codes (draw, example), each drawn from the plausibilities of its example.
 
-        Draws of different examples are independent; the first draws of an example do not depend
-        on how many are asked for, nor on the other examples. They depend on the order of the
-        labels, in which plausibilities are cumulated. Draw j is from the j-th resampled
-        plausibilities, where there are any.
+        The first draws of an example do not depend on how many are asked for, nor on the other
+        examples. They depend on the order of the labels, in which plausibilities are cumulated.
+        Draw j is from the j-th resampled plausibilities, where there are any.
 
         Raises
         ------
@@ -310,35 +391,33 @@ class CalibrationData:
         """Return the score of each atom, (atom,)."""
         return self.source.at(atoms.row, atoms.label)
 
-    def units(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return plausibilities as integer masses, and the mass of each example.
-
-        Returns
-        -------
-        units : ndarray of int64, (example, label)
-            Exact counts where the plausibilities are counts over their `denominator`, else
-            rounded up to 2^-40, which can only enlarge sets.
-        denominator : ndarray of int64, (example,)
-        """
-        atoms = self.atoms()
-        units = np.zeros(self.stored.shape, dtype=np.int64)
-        units[atoms.row, atoms.label] = atoms.units
-        return units, atoms.denominator
-
     def atoms(self) -> Atoms:
-        """Return the masses of `units` that are above 0, from dense or sparse plausibilities."""
-        values = self.stored.weight
-        blocks: list[Places | None] = [None]
+        """Return the masses of all labels of the examples, from dense or sparse plausibilities.
+
+        Exact counts where the plausibilities are counts over their `denominator`, else rounded up
+        to 2^-40, which can only enlarge sets.
+        """
+        values, bits = self.stored.weight, float_bits(len(self))
+
+        def places(rows: slice) -> list[Ints] | None:
+            part = values[rows]
+            units = exact_units(part, total[rows]) if exact else raised_units(part, bits)
+            if units is None:
+                return None
+            place = np.flatnonzero(units)
+            row, slot = np.divmod(place, max(1, values.shape[1]))
+            return [row + rows.start, slot, units.ravel()[place]]
+
+        exact, blocks = False, None
         # Files keep masses as doubles, which are exact up to here.
-        if self.denominator is not None and self.denominator.max(initial=0) < 2**_EXACT_BITS:
-            total = self.denominator.astype(np.int64)
-            blocks = map_blocks(partial(_units, values, total=total), values.shape)
-        if any(part is None for part in blocks):
-            bits = float_bits(len(values))
-            total = np.full(len(values), 2**bits, dtype=np.int64)
-            blocks = map_blocks(partial(_units, values, bits=bits), values.shape)
-        filled = (_NONE, *filter(None, blocks))
-        row, slot, units = map(np.concatenate, zip(*filled, strict=True))
+        if self.denominator is not None and self.denominator.max(initial=0) < 2**DOUBLE_BITS:
+            exact, total = True, self.denominator.astype(np.int64)
+            blocks = map_blocks(places, values.shape)
+        if blocks is None or None in blocks:
+            exact, total = False, np.full(len(values), 2**bits, dtype=np.int64)
+            blocks = map_blocks(places, values.shape)
+        none = [np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0, np.int64)]
+        row, slot, units = map(np.concatenate, zip(none, *filter(None, blocks), strict=True))
         label = self.stored.label_at(row, slot).astype(np.intp, copy=False)
         return Atoms(row, label, units, total)
 
@@ -354,21 +433,3 @@ class CalibrationData:
             augmented=None if self.augmented is None else self.augmented[:, rows],
             resampled=None if self.resampled is None else self.resampled[:, rows],
         )
-
-
-Places = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int64]]
-_NONE: Places = (np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0, np.int64))
-
-
-def _units(
-    values: Floats, rows: slice, *, total: NDArray[np.int64] | None = None, bits: int = 0
-) -> Places | None:
-    """Return row, column and units of all units above 0; None where values are no counts."""
-    part = values[rows]
-    units = raised_units(part, bits) if total is None else exact_units(part, total[rows])
-    if units is None:
-        return None
-    flat = units.ravel()
-    place = np.flatnonzero(flat)
-    row, column = np.divmod(place, max(1, values.shape[1]))
-    return row + rows.start, column, flat[place]

@@ -1,4 +1,8 @@
-"""p-values of test examples and labels, or of held-out examples with one label each."""
+"""Pools of calibration scores, and the p-values of test scores among them.
+
+A pool holds scores in ascending order with their cumulative integer masses. Test scores are every
+label of new examples, or one label of each held-out example.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +15,159 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.calibration.alphas import exact as _number
-from plausibly.calibration.pools import Pools
+from plausibly.calibration.scores import CalibrationScores
 from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import BY_LABEL
-from plausibly.kernels.masses import share
+from plausibly.kernels import masses as kernel
+from plausibly.kernels.masses import common_masses, share
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.kernels.types import Bools, Floats, Hashes, Ints, Masses, unwritable
+from plausibly.kernels.ranks import Ranks
+from plausibly.kernels.types import Bools, Floats, FloatType, Hashes, Ints, Masses, unwritable
+
+# Masses of plausibilities that are no counts are in units of 2^-b with b from here on.
+_ROUNDED_BITS = 20
+
+
+@attrs.frozen(eq=False)
+class Pool:
+    """One bag of atoms."""
+
+    ordered: Floats = attrs.field(converter=unwritable)
+    cumulative: Masses = attrs.field(converter=unwritable)
+    test_mass: int
+    total: int
+    base: int
+    bits: int | None = None
+
+    @cached_property
+    def ranks(self) -> Ranks:
+        """Places of scores among the ordered ones."""
+        return Ranks(self.ordered)
+
+    def below(self, scores: Floats) -> Masses:
+        """Return the mass of the atoms below each score."""
+        masses: Masses = self.cumulative[self.ranks.of(scores, "left")]
+        return masses
+
+    def at_most(self, scores: Floats) -> Masses:
+        """Return the mass of the atoms at most each score."""
+        masses: Masses = self.cumulative[self.ranks.of(scores, "right")]
+        return masses
+
+    def numerators(self, scores: Floats) -> Masses:
+        """Return the mass of the atoms at most each score, and the test example's own.
+
+        This over `total` is the p-value: ``p(s) = (mass of atoms <= s + own) / total``.
+        """
+        numerators: Masses = self.at_most(scores) + self.test_mass
+        if self.test_mass == self.total - self.base:
+            return numerators
+        # Only a risk, whose atoms may weigh more than their example, can pass the total.
+        capped: Masses = np.minimum(numerators, self.total)
+        return capped
+
+    def ratios(self, scores: Floats, weight: Floats, *, times: int = 1) -> tuple[Masses, Masses]:
+        """Return numerators and totals for test examples of some weights.
+
+        ``p(s) = (mass of atoms <= s + w own) / (mass of examples + w)``, rounded up throughout;
+        1 for a weight beyond all others.
+        """
+        bits = 0 if self.bits is None else self.bits
+        unit = self.total - self.base
+        most = 2 ** (kernel.LIMIT_BITS - 1) // (max(unit, self.test_mass) * times)
+        counted = np.broadcast_to(kernel.weight_units(weight, bits, up=True), scores.shape)
+        beyond = counted > most
+        counted = np.where(beyond, most, counted)
+        totals: Masses = self.base + counted * unit
+        numerators = np.minimum(self.at_most(scores) + counted * self.test_mass, totals)
+        sure = beyond | (totals == 0)
+        totals = np.where(totals == 0, 1, totals)
+        return np.where(sure, totals, numerators), totals
+
+
+def _counting(scores: Floats, test_mass: int) -> Pool:
+    ordered = np.sort(scores, axis=None)
+    cumulative = np.arange(ordered.size + 1, dtype=np.int64)
+    return Pool(ordered, cumulative, test_mass, ordered.size + test_mass, ordered.size)
+
+
+@attrs.frozen(eq=False)
+class Pools:
+    """The pool of the averaged p-value and, where they exist, one per replicate.
+
+    Where a calibration is kept apart by groups or labels, `groups` has the pools of each.
+    """
+
+    calibration: CalibrationScores
+
+    @cached_property
+    def dtype(self) -> FloatType:
+        """Float type of the scores, in which test scores are compared."""
+        return self.calibration.scores.dtype
+
+    @cached_property
+    def groups(self) -> tuple[Pools, ...]:
+        """The pools of each group; these alone where nothing is kept apart."""
+        count = len(self.calibration.groups)
+        if not self.calibration.claim.by:
+            return (self,)
+        return tuple(Pools(self.calibration.of_group(code)) for code in range(count))
+
+    @cached_property
+    def pooled(self) -> Pool:
+        """Pool whose ratio is the mean of the replicates' p-values.
+
+        With m replicates of n atoms each, ``mean_j (c_j + 1) / (n + 1) = (c + m) / (m (n + 1))``:
+        one pooled count. With masses, the test example weighs as much as one example.
+        """
+        return self._pool(self.calibration.scores)
+
+    @cached_property
+    def each(self) -> tuple[Pool, ...]:
+        """One pool per replicate, each compared with own mass one."""
+        scores = self.calibration.scores
+        if len(scores) == 1:
+            return (self.pooled,)
+        return tuple(self._pool(row[None, :]) for row in scores)
+
+    def _pool(self, scores: Floats) -> Pool:
+        """Return the pool of some replicates, whose atoms all have the masses of their column."""
+        calibration = self.calibration
+        if calibration.counting and calibration.test_mass == 1:
+            return _counting(scores, test_mass=scores.shape[0])
+        units, row, denominator = calibration.masses()
+        copies = len(scores)
+        # A risk may weigh more than its example, by the largest risk.
+        heaviest = max(1, -(-calibration.test_mass.numerator // calibration.test_mass.denominator))
+        # With room for the sum over replicates, also where these are read apart.
+        together = len(calibration.scores) * heaviest
+        masses, unit_mass = common_masses(units, row, denominator, times=together)
+        rounded = int(denominator.max(initial=1)) >= 2**_ROUNDED_BITS
+        # Equal scores in any order: their cumulative masses are read behind the last of them.
+        order = np.argsort(scores.ravel())
+        bits = None
+        if calibration.weight is None:
+            cumulative = np.zeros(scores.size + 1, dtype=masses.dtype)
+            np.cumsum(np.tile(masses, copies)[order], out=cumulative[1:])
+            base = copies * unit_mass * len(denominator)
+        else:
+            sums = kernel.WeightedSums.of(
+                calibration.weight, unit_mass, together, whole=calibration.test_mass == 1
+            )
+            place = np.tile(np.arange(scores.shape[1]), copies)[order]
+            cumulative = sums.cumulative(masses[place], row[place])
+            base, unit_mass, bits = copies * sums.base, sums.one, sums.bits
+            rounded = rounded or not sums.exact
+        if calibration.of_atoms:
+            # Atoms may have been rounded up, by less than one unit each; a total must not be.
+            base = int(cumulative[-1]) - (scores.size if rounded else 0)
+        exact_mass = copies * unit_mass * calibration.test_mass
+        test_mass = -(-exact_mass.numerator // exact_mass.denominator)
+        if calibration.test_mass == 1:
+            # Masses that were rounded up may pass the examples' own by a hair.
+            cumulative = np.minimum(cumulative, base)
+        unit = copies * unit_mass
+        return Pool(scores.ravel()[order], cumulative, test_mass, base + unit, base, bits)
 
 
 @attrs.frozen(eq=False)
@@ -27,17 +178,13 @@ class PValues:
     ----------
     pools : Pools
         What the scores are compared with.
-    numerators : ndarray of int, (*query)
-        Exact numerators of the mean p-value.
-    totals : int, or ndarray of int, (*query)
-        Its denominators: one of all queries, or of each where queries are weighted.
+    numerators, totals : int, or ndarray of int, (*query)
+        Of the mean p-value, exactly; one total of all queries, or of each where they are weighted.
     scores : ndarray, (*query) or (replicate, *query), or None
         Scores of the queries, one in each replicate where these have test scores of their own;
         None where only the mean is known.
-    weight : ndarray, broadcast to (*query), or None
-        Weights of the queries.
-    uniform : ndarray, broadcast to (*query), or None
-        One uniform per test example, for p-values that split ties.
+    weight, uniform : ndarray, broadcast to (*query), or None
+        Weights of the queries, and a uniform per test example for p-values that split ties.
     order : ndarray of int, (replicate, *query), or None
         Order of the replicates of each query, random where they are not alike.
     """
@@ -84,7 +231,7 @@ class PValues:
     @property
     def m(self) -> int:
         """Number of replicates."""
-        return int(self.pools.calibration.scores.shape[0])
+        return len(self.pools.calibration.scores)
 
     @property
     def size(self) -> int:
@@ -146,15 +293,16 @@ class PValues:
         scores, weight = self.scores, self.weight
         if scores is None or not self.pools.calibration.separate:
             raise _undeclared("each", "one p-value per replicate")
-        own = self.pools.calibration.augmentation == "separate"
-        ratios = []
-        for place, pool in enumerate(self.pools.each):
-            test_scores = scores[place] if own else scores
-            if weight is None:
-                ratios.append(share(pool.numerators(test_scores), pool.total))
-            else:
-                ratios.append(share(*pool.ratios(test_scores, weight)))
-        values = np.stack(ratios)
+        if self.pools.calibration.augmentation != "separate":
+            scores = np.broadcast_to(scores, (self.m, *scores.shape))
+        values = np.stack(
+            [
+                share(pool.numerators(test_scores), pool.total)
+                if weight is None
+                else share(*pool.ratios(test_scores, weight))
+                for pool, test_scores in zip(self.pools.each, scores, strict=True)
+            ]
+        )
         if self.order is None:
             return values
         return np.take_along_axis(values, np.broadcast_to(self.order, values.shape), axis=0)
@@ -240,24 +388,19 @@ def combined(pools: Pools, test_scores: TestScores, combine: Combine) -> NDArray
     Examples of groups that calibration lacks have nothing to be compared with: 1.
     """
     labels = test_scores.scores.shape[-1]
-    p = np.empty((len(test_scores), labels), dtype=np.float64)
-    rows = max(1, _BLOCK // (max(1, labels) * len(pools.calibration.scores)))
-    for start in range(0, len(test_scores), rows):
-        block = test_scores.take(slice(start, start + rows))
-        p[start : start + rows] = _block(pools, block, combine)
-    return p
-
-
-def _block(pools: Pools, test_scores: TestScores, combine: Combine) -> Floats:
-    if pools.calibration.claim.by == BY_LABEL:
-        columns = [combine(test_scores.p_values(group, k)) for k, group in enumerate(pools.groups)]
-        return np.concatenate(columns, axis=1)
-    if test_scores.group is None:
-        return combine(test_scores.p_values(pools))
     p = np.ones(test_scores.scores.shape[-2:], dtype=np.float64)
-    for code in np.unique(test_scores.group[test_scores.group >= 0]).tolist():
-        rows = np.flatnonzero(test_scores.group == code)
-        p[rows] = combine(test_scores.take(rows).p_values(pools.groups[code]))
+    rows = max(1, _BLOCK // (max(1, labels) * len(pools.calibration.scores)))
+    for start in range(0, len(p), rows):
+        block, out = test_scores.take(slice(start, start + rows)), p[start : start + rows]
+        if pools.calibration.claim.by == BY_LABEL:
+            for k, group in enumerate(pools.groups):
+                out[:, k : k + 1] = combine(block.p_values(group, k))
+        elif block.group is None:
+            out[...] = combine(block.p_values(pools))
+        else:
+            for code in np.unique(block.group[block.group >= 0]).tolist():
+                members = np.flatnonzero(block.group == code)
+                out[members] = combine(block.take(members).p_values(pools.groups[code]))
     return p
 
 
@@ -265,8 +408,7 @@ def exact(value: float) -> Fraction:
     """Return a parameter as the decimal that was typed."""
     number = _number(value)
     if number is None:
-        msg = f"expected a number, found {value!r}"
-        raise ValueError(msg)
+        raise ValueError(f"expected a number, found {value!r}")
     return number
 
 
@@ -281,7 +423,7 @@ def keyed_share(
     units, member = hashes, np.arange(len(hashes))
     if groups is not None:
         # Combiners import this module, and a service, which has no groups, needs no xarray.
-        from plausibly.calibration.coordinates import group_names
+        from plausibly.calibration.data import group_names
 
         distinct, member = np.unique(group_names(groups), return_inverse=True)
         units = hash_names(distinct)

@@ -9,26 +9,14 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import BY_LABEL, Claim, converter
-from plausibly.kernels.sums import ordered_sum
+from plausibly.kernels.masses import ordered_sum
 from plausibly.kernels.types import Floats, Ints, unwritable
 from plausibly.type_hints import fits, spelled
 
 _SUM_WITHIN = 1e-5
 
 AugmentationMode: TypeAlias = Literal["none", "separate", "mean", "pooled"]
-
-
-def malformed(expected: str, source: str = "a calibrator") -> IncompatibleComponents:
-    """Return the error that a calibrator returned what cannot be used."""
-    return IncompatibleComponents(
-        "calibration-scores-malformed",
-        f"{source} returned calibration scores that cannot be used",
-        expected=expected,
-        hint="fix the calibrator's calibrate()",
-        source=source,
-    )
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -95,33 +83,6 @@ class CalibrationScores:
         for name in arrays.split():
             if isinstance(array := getattr(self, name), np.ndarray):
                 object.__setattr__(self, name, unwritable(array))  # combiners see these
-        atoms = self.scores.shape[-1]
-        masses = (self.units, self.row, self.denominator)
-        present = [part is not None for part in masses]
-        expected = ""
-        if self.scores.ndim != 2 or self.scores.shape[0] == 0:
-            expected = f"scores of shape (replicate, atom), not {self.scores.shape}"
-        elif any(present) and not all(present):
-            expected = "units, row and denominator together, or none of them"
-        elif any(part is not None and part.shape != (atoms,) for part in (*masses[:2], self.group)):
-            expected = f"units, row and group of shape ({atoms},)"
-        elif self.denominator is not None and self.denominator.ndim != 1:
-            expected = "denominator of shape (example,)"
-        elif self.label is not None and self.label.shape != self.scores.shape:
-            expected = f"label of shape {self.scores.shape}"
-        elif (self.group is None) == bool(self.claim.by):
-            expected = "claim.by and group together, or none of them"
-        elif (self.weight is None) == bool(self.claim.weights):
-            expected = "weight and claim.assumption.weights together, or none of them"
-        elif self.weight is not None and self.weight.shape != (self.examples,):
-            expected = f"a weight for each of {self.examples} examples"
-        elif any(
-            part is not None and part.shape != (self.examples,)
-            for part in (self.order, self.uniform)
-        ):
-            expected = f"order and uniform of each of {self.examples} examples"
-        if expected:
-            raise malformed(expected)
 
     def contents(self) -> str:
         """Return what contents are expected instead, or nothing: asked once, by calibration."""
@@ -129,13 +90,29 @@ class CalibrationScores:
             for field in attrs.fields(attrs.resolve_types(type(record))):
                 if not fits(getattr(record, field.name), field.type):
                     return f"{field.name}: {spelled(field.type)}"
-        if not self.scores.size:
-            return "one atom or more"
+        if self.scores.ndim != 2 or not self.scores.size:
+            return "scores of shape (replicate, atom), one or more of each"
         if np.isnan(self.scores.max()) or self.scores.max() == np.inf:
             return "scores without NaN, finite or -inf"
+        if len({part is None for part in (self.units, self.row, self.denominator)}) > 1:
+            return "units, row and denominator together, or none of them"
+        if (self.group is None) == bool(self.claim.by):
+            return "claim.by and group together, or none of them"
+        if (self.weight is None) == bool(self.claim.weights):
+            return "weight and claim.assumption.weights together, or none of them"
+        atoms, examples = self.scores.shape[1], self.examples
+        shapes = {
+            **dict.fromkeys(("units", "row", "group"), (atoms,)),
+            **dict.fromkeys(("denominator", "weight", "order", "uniform"), (examples,)),
+            "label": self.scores.shape,
+        }
+        for name, shape in shapes.items():
+            array = getattr(self, name)
+            if array is not None and array.shape != shape:
+                return f"{name} of shape {shape}"
         if self.test_mass <= 0 or not (self.claim.share is None or 0 <= self.claim.share <= 1):
             return "test_mass above 0, and share from 0 to 1"
-        bounds = {"row": self.examples, "group": len(self.groups), "label": np.inf}
+        bounds = {"row": examples, "group": len(self.groups), "label": np.inf}
         for name, most in bounds.items():
             codes = getattr(self, name)
             whole = codes is None or codes.dtype.kind in "iu"
@@ -152,11 +129,11 @@ class CalibrationScores:
             whole = masses.dtype.kind in "iu" or all(type(mass) is int for mass in masses.tolist())
             if not whole or masses.min(initial=1) < (name == "denominator"):
                 return f"{name}: whole numbers from {int(name == 'denominator')} on"
-        sums = np.bincount(row, units.astype(np.float64), minlength=self.examples)
-        atoms = np.bincount(row, minlength=self.examples)
+        sums = np.bincount(row, units.astype(np.float64), minlength=examples)
         mass = denominator.astype(np.float64)
         # Plausibilities sum to 1 within 1e-6, and masses may be rounded up by one unit each.
-        own, spare = float(self.test_mass), _SUM_WITHIN * mass + atoms
+        own = float(self.test_mass)
+        spare = _SUM_WITHIN * mass + np.bincount(row, minlength=examples)
         if (sums > own * mass + max(1.0, own) * spare).any():
             return "units that sum to no more than test_mass times the denominator of each example"
         if self.claim.target != "risk" and (sums < mass - spare).any():
@@ -172,12 +149,6 @@ class CalibrationScores:
     def counting(self) -> bool:
         """True if every atom is an example and weighs as much as any other."""
         return self.units is None and self.weight is None
-
-    @property
-    def alone(self) -> bool:
-        """True if new examples are compared by one score of theirs and nothing else."""
-        plain = self.augmentation == "none" and self.test_mass == 1
-        return plain and self.group is None and self.weight is None
 
     @property
     def by_examples(self) -> str:

@@ -1,18 +1,19 @@
-"""Thresholds for any combiner, and the labels that stay in a set."""
+"""Thresholds for any combiner, the labels that stay in a set, and warnings where all do."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from plausibly.calibration.alphas import AlphaLike, read_alpha
-from plausibly.calibration.pools import Pools
-from plausibly.calibration.pvalues import Combine, PValues
-from plausibly.errors import InputError, counted, warn
-from plausibly.guarantee import Needs
+from plausibly.calibration.alphas import AlphaLike, read_alpha, rounded_up
+from plausibly.calibration.pvalues import Combine, Pools, PValues
+from plausibly.calibration.scores import CalibrationScores
+from plausibly.errors import InputError, counted, listed, warn
+from plausibly.guarantee import BY_LABEL, Guarantee, Needs
 from plausibly.kernels.masses import SETTLED_DIGITS
 from plausibly.kernels.ranks import (
     from_ordered,
@@ -104,13 +105,23 @@ def score_threshold(
     Stutz et al., Conformal prediction under ambiguous ground truth, TMLR 2023, Algorithm 1.
     """
     if not isinstance(scores, np.ndarray):
-        kind = type(scores)
-        way = "scores.compute() of a Dask array, numpy.asarray(scores) of anything else"
-        raise _malformed(f"{kind.__module__}.{kind.__qualname__}", way)
-    if scores.ndim not in (1, 2) or not scores.size or scores.dtype not in (np.float32, np.float64):
-        raise _malformed(f"shape {scores.shape}, {scores.dtype}")
-    if np.isnan(scores.min()):
-        raise _malformed("NaN")
+        found = f"a {type(scores).__name__}"
+    elif (
+        scores.ndim not in (1, 2) or not scores.size or scores.dtype not in (np.float32, np.float64)
+    ):
+        found = f"shape {scores.shape}, {scores.dtype}"
+    else:
+        found = "NaN" if np.isnan(scores.min()) else ""
+    if found:
+        raise InputError(
+            "scores-malformed",
+            "scores cannot be compared",
+            expected="a numpy array, float32 or float64 without NaN, (example,) or (draw, example)",
+            found=found,
+            hint="scores.compute() of a Dask array; numpy.asarray(scores, float), without what has "
+            "no score",
+            source="scores",
+        )
     exact = read_alpha(alpha)
     draws = 1 if scores.ndim == 1 else scores.shape[0]
     examples = scores.shape[-1]
@@ -131,14 +142,58 @@ def score_threshold(
     return tau + scores.dtype.type(0)
 
 
-def _malformed(
-    found: str, hint: str = "scores.astype(float), and leave out what has no score"
-) -> InputError:
-    return InputError(
-        "scores-malformed",
-        "scores cannot be compared",
-        expected="a numpy array, float32 or float64 without NaN, (example,) or (draw, example)",
+def warn_of_vacuous(guarantee: Guarantee, combiner: str) -> None:
+    """Warn that every set contains all labels."""
+    unit, found, least = guarantee.unit, counted(guarantee.has), guarantee.least_alpha
+    held_out, needed, hints = unit.startswith("held-out"), guarantee.needed, []
+    if held_out:
+        hints.append('calibrate with combiner="average", which holds none out')
+    if needed is None or guarantee.has >= needed:
+        expected, found = f"fewer {unit} with the lowest rank", f"too many of {found} {unit}"
+        hints = hints or ["a larger alpha", "another score"]
+    else:
+        of = f" for the combiner {combiner}" if held_out else ""
+        expected = f"at least {counted(needed)} {unit}{of}"
+        if least is not None and least < 1:
+            hints.append(f"alpha={rounded_up(least)}")
+        if not held_out:
+            hints.append(f"annotate {counted(needed - guarantee.has)} more")
+    warn(
+        "guarantee-vacuous",
+        f"every set contains all labels at alpha {float(guarantee.alpha):g}",
+        expected=expected,
         found=found,
-        hint=hint,
-        source="scores",
+        hint=("; or " if held_out else ", or ").join(hints),
+        source=f"combiner {combiner}" if held_out else "predictor",
+        stacklevel=4,
+    )
+
+
+def warn_of_small_groups(
+    guarantee: Guarantee, calibration: CalibrationScores, small: Sequence[int]
+) -> None:
+    """Warn of groups or labels that get every label, with what they have and would need."""
+    if not small:
+        return
+    sizes, by = calibration.group_sizes(), calibration.claim.by
+    weighed = sorted((sizes[code], calibration.groups[code]) for code in small)
+    needed = "more" if guarantee.needed is None else counted(guarantee.needed)
+    count = f"{len(small)} of {len(calibration.groups)}"
+    alpha = f"at alpha {float(guarantee.alpha):g}"
+    if by == BY_LABEL:
+        what = f"{count} labels in every set {alpha}"
+        expected, hint = f"plausibility mass of {needed} or more for a label", "annotate more"
+    else:
+        what = f'every label in all sets of {count} groups of "{by}" {alpha}'
+        expected = f"{needed} {guarantee.unit} or more in a group"
+        hint = f'merge them in the column "{by}", annotate more'
+    warn(
+        "group-too-small",
+        what,
+        expected=expected,
+        found=listed(f"{name} {mass:.4g}" for mass, name in weighed),
+        hint=f"{hint}, or a larger alpha",
+        source="predictor",
+        details={"groups": [name for _, name in weighed]},
+        stacklevel=4,
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from plausibly.calibration.alphas import AlphaLike, rounded_up
-from plausibly.calibration.vacuous import warn_of_vacuous
+from plausibly.calibration.threshold import warn_of_vacuous
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data.names import quoted
 from plausibly.errors import IncompatibleComponents, counted, listed

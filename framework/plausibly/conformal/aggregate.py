@@ -187,22 +187,20 @@ def aggregated(
         method = "aggregate"
         with calling(source, method):
             result = component.aggregate(table, keys)
-    expected, others = "a DataArray (example, label) of plausibilities", []
+    expected = "a DataArray (example, label) of plausibilities"
     found, plausibilities = f"a {type(result).__name__}", None
     if isinstance(result, xr.DataArray) or is_sparse(result):
         try:
             plausibilities = Plausibilities.from_xarray(result)
         except InputError as error:
             expected, found = error.expected, f"{error.what}: {error.found}".removesuffix(": ")
+    others: list[str] = []
     if plausibilities is not None:
-        along = (plausibilities.examples, plausibilities.labels)
-        for dim, here in zip((names.EXAMPLE, names.LABEL), along, strict=True):
-            has, wanted = here.index, table.indexes[dim]
-            if not has.equals(wanted):
-                more, less = has.difference(wanted), wanted.difference(has)
-                others += [f"{several(len(more), dim)} more: {listed(more)}"] if len(more) else []
-                others += [f"{several(len(less), dim)} less: {listed(less)}"] if len(less) else []
-        expected, found = "the examples and labels of the annotations", "; ".join(others)
+        expected = "the examples and labels of the annotations"
+        examples, labels = plausibilities.examples.index, plausibilities.labels.index
+        others += examples.symmetric_difference(table.indexes[names.EXAMPLE]).tolist()
+        others += labels.symmetric_difference(table.indexes[names.LABEL]).tolist()
+        found = f"more or less: {listed(others)}"
     if plausibilities is None or others:
         what = f"{method}() returned no plausibilities"
         raise failed(source, what, expected=expected, found=found)

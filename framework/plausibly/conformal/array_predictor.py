@@ -17,14 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from plausibly import text
 from plausibly.calibration.alphas import AlphaLike, read_alpha
-from plausibly.calibration.pools import Pools
-from plausibly.calibration.pvalues import PValues, TestScores, combined
-from plausibly.calibration.threshold import exceed, threshold
-from plausibly.calibration.vacuous import warn_of_small_groups, warn_of_vacuous
+from plausibly.calibration.pvalues import Pools, PValues, TestScores, combined
+from plausibly.calibration.threshold import exceed, threshold, warn_of_small_groups, warn_of_vacuous
 from plausibly.errors import IncompatibleComponents, InputError, counted, listed
 from plausibly.guarantee import CalibrationSummary, Guarantee, rounded
-from plausibly.kernels.hull import Array, hull
 from plausibly.kernels.random import Keys
+from plausibly.kernels.ranks import Array, hull
 from plausibly.kernels.types import Bools, Floats, Hashes, unwritable
 from plausibly.protocols import PValueCombiner, ScoreFunction
 from plausibly.registry.entries import calling, failed
@@ -77,27 +75,36 @@ class Scoring:
             uniforms = Keys(self.seed).child("score").uniform(examples.hashes)
             uniform = np.array(np.broadcast_to(uniforms, (*values.shape[:-1], 1)))
         source = f"score {self.called}"
-        read = self._read(values)
-        ordered = np.array(
-            read[..., list(self.order)] if self.order else read, copy=True, order="C"
-        )
+        read, log = values, self.component.reads == "log-probability"
+        if log and self.scale == "any":
+            raise IncompatibleComponents(
+                "scale-unsuitable",
+                f"{source} reads log-probabilities, and the predictions are of scale any",
+                expected="scale probability, logit or independent",
+                found="any",
+                hint='score probability, or scale="logit", if they are logits',
+                source=source,
+            )
+        if self.scale == "logit":
+            from scipy.special import log_softmax, softmax
+
+            read = (log_softmax if log else softmax)(values, axis=-1)
+        elif log:
+            with np.errstate(divide="ignore"):
+                read = np.log(values)
+        ordered = np.array(read[..., list(self.order)] if self.order else read, order="C")
         if uniform is not None:
             uniform = unwritable(uniform)
         with calling(source, "score"):
             scores = np.asarray(self.component.score(ordered, uniform))
-        found = ""
-        if scores.shape != values.shape:
-            found = f"shape {scores.shape}"
-        elif scores.dtype.kind not in "fiu":
-            found = str(scores.dtype)
-        else:
+        found = f"{scores.dtype} of shape {scores.shape}"
+        if scores.shape == values.shape and scores.dtype.kind in "fiu":
             with np.errstate(over="ignore"):
                 same = scores.astype(values.dtype, copy=False)
-            # The extremes of numbers are NaN where one of them is: no mask of their size.
-            if same.size and np.isnan(same.min()):
-                found = "NaN"
-            elif same.size and same.max() == np.inf and values.max() < np.inf:
-                found = "inf"
+            # The largest of numbers is NaN where one of them is: no mask of their size.
+            most = same.max(initial=-np.inf)
+            sound = most < np.inf or (most == np.inf and values.max() == np.inf)
+            found = "" if sound else str(most)
         if found:
             raise IncompatibleComponents(
                 "score-malformed",
@@ -111,33 +118,6 @@ class Scoring:
         # Adding zero turns -0.0 into 0.0, which compare equal but are different bits.
         # What was handed over is a copy of our own.
         return np.add(same, values.dtype.type(0), out=same if same is ordered else None)
-
-    def _read(self, values: Floats) -> Floats:
-        """Return predictions in the form that the score function reads."""
-        read: Floats = values
-        if self.component.reads != "log-probability":
-            if self.scale == "logit":
-                from scipy.special import softmax
-
-                read = softmax(values, axis=-1)
-        elif self.scale == "any":
-            raise IncompatibleComponents(
-                "scale-unsuitable",
-                f"score {self.called} reads log-probabilities, and the predictions are of scale "
-                "any",
-                expected="scale probability, logit or independent",
-                found="any",
-                hint='score probability, or scale="logit", if they are logits',
-                source=f"score {self.called}",
-            )
-        elif self.scale == "logit":
-            from scipy.special import log_softmax
-
-            read = log_softmax(values, axis=-1)
-        else:
-            with np.errstate(divide="ignore"):
-                read = np.log(values)
-        return read
 
 
 @attrs.frozen(kw_only=True)
@@ -171,7 +151,8 @@ class _AtAlpha:
     dumped: str
 
 
-_LABELLED = ("predict", "p_values", "threshold", "largest_scores", "save")
+_SHOWN_ALPHAS = (Fraction(1, 10), Fraction(1, 20))
+_MOST_LABELS = 30
 
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
@@ -225,29 +206,17 @@ class ArrayPredictor:
     @cached_property
     def fingerprint(self) -> str:
         """32 hexadecimal digits that change with all that is predicted, guaranteed or shown."""
-        components = {
-            "score": self.components["score"] or {"name": repr(self.scoring.component)},
-            "combiner": self.components["combiner"] or {"name": repr(self.combiner)},
-            "calibrator": self.components["calibrator"],
-        }
         calibration = self.pools.calibration
         about = {
             "labels": self.labels,
             # The same predictor, however its files were read and plausibilities made.
-            "metadata": {
-                **attrs.asdict(
-                    self.metadata,
-                    filter=lambda field, value: (
-                        field.name != "reading" and (field.name != "order" or bool(value))
-                    ),
-                ),
-                "aggregator": "",
-            },
+            "metadata": attrs.asdict(attrs.evolve(self.metadata, aggregator="", reading={})),
             "calibration": calibration.plain(),
-            **components,
+            **self.components,
+            "score": self.components["score"] or repr(self.score),
+            "combiner": self.components["combiner"] or repr(self.combiner),
         }
-        digest = blake2b(digest_size=16)
-        digest.update(json.dumps(about, sort_keys=True, default=str).encode())
+        digest = blake2b(json.dumps(about, sort_keys=True, default=str).encode(), digest_size=16)
         for group in self.pools.groups:
             for pool in group.each if calibration.separate else (group.pooled,):
                 # Ties are merged, so that no order of rows changes the bytes. A label that was
@@ -257,25 +226,21 @@ class ArrayPredictor:
                 digest.update(pool.ordered[last].tobytes())
                 masses = pool.cumulative[last + 1]
                 wide = masses.dtype == object
-                digest.update(
-                    ",".join(map(str, masses)).encode() if wide else masses.astype("<i8").tobytes()
-                )
-                if not calibration.counting:
-                    totals = (pool.test_mass, pool.base, pool.total, pool.bits)
-                    digest.update("/".join(map(str, totals)).encode())
+                digest.update(repr(masses.tolist()).encode() if wide else masses.tobytes())
+                totals = (pool.test_mass, pool.base, pool.total, pool.bits)
+                digest.update(repr(totals).encode())
         if calibration.order is not None and calibration.uniform is not None:
             # Of which example each score is, and the order of the examples, matter too.
             units, row, _ = calibration.masses()
-            columns = (units.astype("<i8"), *calibration.scores, calibration.order[row])
+            columns = (units, *calibration.scores, calibration.order[row])
             atoms = np.lexsort(columns)
             for column in columns:
                 digest.update(column[atoms].tobytes())
             digest.update(calibration.uniform[np.argsort(calibration.order)].tobytes())
-        held_out = self.held_out_scores
-        if held_out is not None:
+        if self.held_out_scores is not None:
             # Scores of one example stay together, where there are several.
-            ordered = np.lexsort(np.atleast_2d(held_out)[::-1])
-            digest.update(held_out[..., ordered].tobytes())
+            ordered = np.lexsort(np.atleast_2d(self.held_out_scores)[::-1])
+            digest.update(self.held_out_scores[..., ordered].tobytes())
         if self.reference is not None:
             digest.update(np.sort(self.reference).tobytes())
         return digest.hexdigest()
@@ -308,16 +273,13 @@ class ArrayPredictor:
 
     def _combine(self, p: PValues) -> NDArray[np.float64]:
         """Return the combiner's p-values of test scores, (*query): checked."""
-        source = f"combiner {self.metadata.combiner}"
+        source, found = f"combiner {self.metadata.combiner}", ""
         with calling(source, "combine"):
             values: object = self.combiner.combine(p, self._held_out)
-        found = ""
         if not isinstance(values, np.ndarray):
             found = f"a {type(values).__name__}"
-        elif values.shape != p.numerators.shape:
-            found = f"shape {values.shape}"
-        elif values.dtype != np.float64:
-            found = str(values.dtype)
+        elif values.shape != p.numerators.shape or values.dtype != np.float64:
+            found = f"{values.dtype} of shape {values.shape}"
         # The least of numbers is NaN where one of them is.
         elif values.size and not 0.0 < values.min() <= values.max() <= 1.0:
             # A query without a mass of its own has the p-value 0 where it is below all atoms.
@@ -338,27 +300,20 @@ class ArrayPredictor:
         source, claim = f"combiner {self.metadata.combiner}", self.pools.calibration.claim
         with calling(source, "guarantee"):
             stated: object = self.combiner.guarantee(claim, self.summary, alpha)
-        if not isinstance(stated, Guarantee):
-            found = f"a {type(stated).__name__}"
-        elif stated.alpha != alpha:
-            found = f"one for alpha {stated.alpha}"
-        else:
-            shares: dict[str, object] = {
-                "level": stated.level,
-                "confidence": stated.confidence,
-                "share": stated.share,
-            }
-            found = ", ".join(
-                f"{field} {value}"
-                for field, value in shares.items()
-                if value is not None and not (isinstance(value, Fraction | int) and 0 <= value <= 1)
+        found = f"a {type(stated).__name__}"
+        if isinstance(stated, Guarantee):
+            shares: list[object] = [stated.level, stated.confidence, stated.share]
+            sound = all(
+                value is None or (isinstance(value, Fraction | int) and 0 <= value <= 1)
+                for value in shares
             )
-            if not found:
+            if sound and stated.alpha == alpha:
                 return stated
+            found = f"alpha {stated.alpha}, level {stated.level}, confidence {stated.confidence}"
         raise failed(
             source,
             "guarantee() returned none that can be stated",
-            expected=f"a Guarantee for alpha {alpha}, its level a Fraction from 0 to 1",
+            expected=f"a Guarantee for alpha {alpha}, level and confidence Fractions from 0 to 1",
             found=found,
         )
 
@@ -376,24 +331,19 @@ class ArrayPredictor:
         plain = calibration.augmentation in ("none", "pooled") and not calibration.by_examples
         return self._has_threshold and plain and not self.scoring.component.randomised
 
-    def _by_losses(self, alpha: Fraction) -> np.floating[Any]:  # Any: the type of the scores
-        """Return the threshold of a combiner that reads losses: checked."""
-        pools = self.pools
-        source = f"combiner {self.metadata.combiner}"
-        with calling(source, "threshold"):
-            tau = pools.dtype.type(self.combiner.threshold(pools, alpha))
-        if isnan(tau):
-            raise failed(source, "threshold() returned none", expected="a number", found="NaN")
-        return tau
-
     def _at(self, alpha: Fraction) -> _AtAlpha:
         """Return thresholds and guarantee at `alpha`, remembered."""
         if remembered := self._remembered.get(alpha):
             return remembered
         calibration, groups = self.pools.calibration, self.pools.groups
-        needs, taus = self.combiner.needs, []
+        needs = self.combiner.needs
+        taus: list[np.floating[Any]] = []  # Any: the type of the scores
         if needs == "losses":
-            taus = [self._by_losses(alpha)]
+            source, dtype = f"combiner {self.metadata.combiner}", self.pools.dtype
+            with calling(source, "threshold"):
+                taus = [dtype.type(self.combiner.threshold(self.pools, alpha))]
+            if isnan(taus[0]):
+                raise failed(source, "threshold() returned none", expected="a number", found="NaN")
         elif self._has_threshold:
             taus = [threshold(group, self._combine, alpha, needs) for group in groups]
         thresholds = np.array(taus, dtype=self.pools.dtype)
@@ -449,16 +399,6 @@ class ArrayPredictor:
         """Return the least score that stays in a set, as plain numbers."""
         return self._row_thresholds(alpha).copy()
 
-    if not TYPE_CHECKING:  # pragma: no branch  # so that a checker knows a name that is not there
-
-        def __getattr__(self, name: str) -> object:
-            if name in _LABELLED:
-                raise AttributeError(
-                    f"a predictor of plain rows has no {name}: load_predictor(path), without "
-                    "array_only=True, has it and imports xarray"
-                )
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
     def predict_array(
         self, predictions: ArrayLike, alpha: AlphaLike, *, uniform: Floats | None = None
     ) -> Bools:
@@ -483,7 +423,7 @@ class ArrayPredictor:
     def _rows(self, predictions: ArrayLike) -> Floats:
         """Return rows of numbers in the float type of the scores."""
         values: Floats = asarray(predictions, self.pools.dtype)
-        if values.shape != self._row and (values.ndim != 2 or values.shape[1:] != self._row):
+        if values.shape[-1:] != (len(self.labels),) or values.ndim > 2:
             raise InputError(
                 "array-shape",
                 f"predictions have shape {values.shape}",
@@ -496,21 +436,15 @@ class ArrayPredictor:
         # The first NaN counts as the largest: one pass, at a third of the cost of `isnan`.
         if not values.size or not isnan(values.item(values.argmax())):
             return values
-        bad = np.isnan(np.atleast_2d(values))
-        rows = np.flatnonzero(bad.any(axis=1))
-        labels = [f'"{self.labels[place]}"' for place in np.flatnonzero(bad.any(axis=0))]
+        bad: Bools = np.isnan(np.atleast_2d(values).max(axis=1))
         raise InputError(
             "array-nan",
-            f"predictions, NaN in {counted(len(rows))} of {counted(len(bad))} rows",
+            "predictions have NaN",
             expected="numbers",
-            found=f"{counted(int(bad.sum()))} NaN in {listed(labels)}",
+            found=f"NaN in {counted(int(bad.sum()))} of {counted(len(bad))} rows",
             hint="predict these again, or leave them out",
             source="predictions",
         )
-
-    @cached_property
-    def _row(self) -> tuple[int]:
-        return (len(self.labels),)
 
     @cached_property
     def _row_thresholds(self) -> Callable[[AlphaLike], Floats]:
@@ -532,23 +466,19 @@ class ArrayPredictor:
     def _require_rows(self) -> None:
         """Raise `IncompatibleComponents` where rows of numbers do not say enough."""
         calibration = self.pools.calibration
-        read = calibration.claim.weights or calibration.by_examples
-        if read:
-            needs = f'"{read}" of each example'
-        elif calibration.augmentation in ("separate", "mean"):
-            needs = "all augmentations of an example"
-        elif not self._has_threshold:
-            needs = "names of the examples, by which uniforms are keyed"
-        else:
-            return
-        raise IncompatibleComponents(
-            "array-not-enough",
-            f"calibrator {self.metadata.calibrator} with combiner {self.metadata.combiner} reads "
-            "more than rows of numbers",
-            expected=needs,
-            hint="predict(), with a DataArray that has them",
-            source="predictions",
-        )
+        if (
+            not self._has_threshold
+            or calibration.by_examples
+            or calibration.augmentation in ("separate", "mean")
+        ):
+            raise IncompatibleComponents(
+                "array-not-enough",
+                f"calibrator {self.metadata.calibrator} with combiner {self.metadata.combiner} "
+                "reads more than rows of numbers",
+                expected="a DataArray with names, augmentations or coordinates of the examples",
+                hint="predict(), with such a DataArray",
+                source="predictions",
+            )
 
     def _scores(self, values: Floats, uniform: Floats | None) -> Floats:
         """Return the scores of plain rows, (example, label)."""
@@ -619,7 +549,3 @@ class ArrayPredictor:
                 text.table(guarantees[0].rows(), titled=True),
             ),
         )
-
-
-_SHOWN_ALPHAS = (Fraction(1, 10), Fraction(1, 20))
-_MOST_LABELS = 30

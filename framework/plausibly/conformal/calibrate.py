@@ -9,17 +9,15 @@ from pathlib import Path
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from plausibly import registry
-from plausibly.calibration.alphas import exact
-from plausibly.calibration.coordinates import coordinates_over, group_names, lacking
-from plausibly.calibration.data import CalibrationData
-from plausibly.calibration.pools import Pools
-from plausibly.calibration.pvalues import PValues, keyed_share, one_of_each
-from plausibly.calibration.scores import CalibrationScores, malformed
+from plausibly.calibration.data import CalibrationData, group_names, new_values
+from plausibly.calibration.pvalues import Pools, PValues, exact, keyed_share, one_of_each
+from plausibly.calibration.scores import CalibrationScores
 from plausibly.conformal.aggregate import warn_of_one_annotator
-from plausibly.conformal.array_predictor import Metadata, Scoring
-from plausibly.conformal.inputs import calibration_data, matched_inputs, score_order
+from plausibly.conformal.array_predictor import Metadata
+from plausibly.conformal.inputs import calibration_data, matched_inputs, scoring_of
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
 from plausibly.data.annotations import is_annotations
@@ -64,16 +62,9 @@ _RESAMPLED = "plausibilities are the means of the given draws of them, such as b
 def calibration_scores_of(
     calibrator: Calibrator, data: CalibrationData, keys: Keys, source: str
 ) -> CalibrationScores:
-    """Return the scores of a calibrator that messages call `whose`: checked."""
-    try:
-        with calling(source, "calibrate"):
-            calibration: object = calibrator.calibrate(data, keys)
-    except IncompatibleComponents as error:
-        if error.name == "calibration-scores-malformed":
-            # What it made itself does not know its name.
-            error.what = error.what.replace("a calibrator", source, 1)
-            error.source = source
-        raise
+    """Return the scores of a calibrator that messages call `source`: checked."""
+    with calling(source, "calibrate"):
+        calibration: object = calibrator.calibrate(data, keys)
     if not isinstance(calibration, CalibrationScores):
         raise failed(
             source,
@@ -81,7 +72,7 @@ def calibration_scores_of(
             expected="plausibly.plugin.CalibrationScores",
             found=f"a {type(calibration).__name__}",
         )
-    views = 0 if data.augmented is None else len(data.augmented)
+    augmentations = 0 if data.augmented is None else len(data.augmented)
     lacking = {calibration.claim.by, calibration.claim.weights} - {"", BY_LABEL, *data.coordinates}
     expected = calibration.contents()
     if expected:
@@ -94,12 +85,18 @@ def calibration_scores_of(
         expected = "groups as the labels are called, in their order"
     elif lacking:
         expected = f"claim.by and claim.weights among {sorted(data.coordinates)}"
-    elif calibration.augmentation != "none" and not views:
+    elif calibration.augmentation != "none" and not augmentations:
         expected = 'augmentation "none": there are no augmentations'
-    elif calibration.augmentation == "separate" and len(calibration.scores) != views:
-        expected = f"one replicate for each of {views} augmentations"
+    elif calibration.augmentation == "separate" and len(calibration.scores) != augmentations:
+        expected = f"one replicate for each of {augmentations} augmentations"
     if expected:
-        raise malformed(expected, source)
+        raise IncompatibleComponents(
+            "calibration-scores-malformed",
+            f"{source} returned calibration scores that cannot be used",
+            expected=expected,
+            hint="fix the calibrator's calibrate()",
+            source=source,
+        )
     units, row, denominator = calibration.units, calibration.row, calibration.denominator
     if units is None or row is None or denominator is None:
         return calibration
@@ -131,33 +128,18 @@ def check_pair(
         )
     expected = found = ""
     hint, claim = "combiner average", calibration.claim
-    if held_out:
+    apart = bool(claim.by or claim.weights)
+    if held_out and (apart or claim.cluster or claim.target in ("mass", "risk")):
         expected = "held-out examples among which a new one is as likely at every rank"
-        if claim.by:
-            of = "labels" if claim.by == BY_LABEL else f'the values of "{claim.by}"'
-            found = f"ranks that mix {of}"
-        elif claim.weights:
-            found = "weights, by which held-out examples are not as likely as new ones"
-        elif claim.cluster:
-            found = f'examples of one "{claim.cluster}", which may be alike'
-        elif claim.target == "mass":
-            found = "one label of each, and the guarantee is about all of them"
-        elif claim.target == "risk":
-            found = "a mean, of which a rank says nothing"
-    if needs == "losses":
+        found = "groups, weights, clusters, or a guarantee about more than one label of each"
+    elif needs == "losses" and (apart or calibration.augmentation == "separate"):
         expected = "one threshold for all examples, by the missed mass of each"
-        if claim.by:
-            of = "label" if claim.by == BY_LABEL else f'value of "{claim.by}"'
-            found = f"a threshold for each {of}"
-        elif claim.weights:
-            found = "weights, with a threshold for each example"
-        elif calibration.augmentation == "separate":
-            found = "replicates with test scores of their own"
-            hint = 'combiner pac(bound="held-out")'
-        elif cluster and cluster != claim.cluster:
-            expected = f'losses of each "{cluster}", whose examples may be alike'
-            found, hint = "losses of each example", f'calibrator clustered(by="{cluster}")'
-    if not found and needs == "each" and not calibration.separate:
+        found = "thresholds or test scores that differ between examples"
+        hint = 'combiner average; for augmentations also combiner pac(bound="held-out")'
+    elif needs == "losses" and cluster and cluster != claim.cluster:
+        expected = f'losses of each "{cluster}", whose examples may be alike'
+        found, hint = "losses of each example", f'calibrator clustered(by="{cluster}")'
+    elif needs == "each" and not calibration.separate:
         expected, found = "one p-value per replicate", "only their mean: no label is drawn"
         hint = "combiner average, or calibrator monte-carlo"
     if found:
@@ -173,22 +155,18 @@ def check_pair(
 
 def held_out_scores(held: CalibrationData, calibration: CalibrationScores, keys: Keys) -> Floats:
     """Return the scores of the one label of each held-out example."""
-    codes = (
-        held.majority_vote()
-        if calibration.claim.target == "majority-vote"
-        else held.draw(1, keys)[0]
-    )
+    voted = calibration.claim.target == "majority-vote"
+    codes = held.majority_vote() if voted else held.draw(1, keys)[0]
     if held.augmented is None or calibration.augmentation not in ("separate", "pooled"):
         return held.scores_at(codes)
     rows = np.arange(len(held))
-    if calibration.augmentation == "separate":
-        own: Floats = held.augmented[:, rows, codes]
-        return own
-    # A new example is seen in one of its augmentations: so is a held-out one, at random.
-    uniform = keys.child("augmentation").uniform(held.hashes)[:, 0]
-    seen = np.floor(uniform * len(held.augmented)).astype(np.intp)
-    single: Floats = held.augmented[seen, rows, codes]
-    return single
+    seen: slice | NDArray[np.intp] = slice(None)
+    if calibration.augmentation == "pooled":
+        # A new example is seen in one of its augmentations: so is a held-out one, at random.
+        uniform = keys.child("augmentation").uniform(held.hashes)[:, 0]
+        seen = np.floor(uniform * len(held.augmented)).astype(np.intp)
+    scores: Floats = held.augmented[seen, rows, codes]
+    return scores
 
 
 def with_order(
@@ -236,20 +214,6 @@ def try_combiner(predictor: ConformalPredictor) -> None:
             expected="p-values that do not fall where those that they are made of rise",
             found=f"{-fall:.3g} less",
         )
-
-
-def _share(held_out: float) -> Fraction:
-    share = exact(held_out)
-    if share is None or not 0 <= share < 1:
-        raise InputError(
-            "option-range",
-            f"held_out {held_out!r} is not a share of the calibration examples",
-            expected="0 <= held_out < 1",
-            found=repr(held_out),
-            hint="held_out=0.5",
-            source="combiner",
-        )
-    return share
 
 
 def calibrate(
@@ -338,13 +302,13 @@ def calibrate(
     )
     params = None if draws is None else {"draws": draws}
     the_calibrator = registry.resolve(CALIBRATOR, calibrator, params)
-    the_score = registry.resolve(SCORE, score)
+    scoring = scoring_of(model, answered, score, seed)
     the_combiner = registry.resolve(COMBINER, combiner)
     called: dict[str, str] = {}
     components: dict[str, dict[str, object] | None] = {}
     for kind, component in (
         (CALIBRATOR, the_calibrator),
-        (SCORE, the_score),
+        (SCORE, scoring.component),
         (COMBINER, the_combiner),
     ):
         called[kind.name], components[kind.name] = type(component).__name__, None
@@ -352,22 +316,14 @@ def calibrate(
             table = registry.default().describe(kind, component)
             called[kind.name], components[kind.name] = str(table["name"]), table
     keys = Keys(seed)
-    order = score_order(model, answered, the_score, called["score"])
-    scoring = Scoring(
-        component=the_score, called=called["score"], scale=model.scale, seed=seed, order=order
-    )
     data = calibration_data(model, answered, scoring)
     groups = None
     if cluster is not None:
-        coordinate = model.array.coords.get(cluster)
-        if coordinate is None or coordinate.dims != (names.EXAMPLE,):
-            known = sorted(coordinates_over(names.EXAMPLE, [model.array]))
-            raise lacking(cluster, known, "examples", source="cluster")
-        groups = group_names(coordinate.values)
+        groups = group_names(new_values(model.array, cluster, source="cluster"))
     examples = len(model.examples)
     away = np.zeros(examples, dtype=np.bool_)
     if the_combiner.held_out != 0:
-        share = _share(the_combiner.held_out)
+        share = exact(the_combiner.held_out)
         away = keyed_share(share, data.hashes, keys.child("held-out"), groups)
     kept = np.flatnonzero(~away)
     used = data.take(kept) if away.any() else data
@@ -409,7 +365,7 @@ def calibrate(
             notes = (*notes, _JOINT_DEPENDENT.format(units))
     if held and claim.target != "majority-vote" and DRAWN_LABELS not in random:
         random = (*random, DRAWN_LABELS)
-    if the_score.randomised:
+    if scoring.component.randomised:
         random = (*random, UNIFORMS)
     claim = attrs.evolve(claim, conditions=conditions, notes=notes, random=random)
     calibration = attrs.evolve(calibration, claim=claim)
@@ -430,7 +386,7 @@ def calibrate(
             seed=seed,
             calibrated_on=kept.size,
             augmentations=model.augmentations if augmented else (),
-            order=order,
+            order=scoring.order,
             calibrator=called["calibrator"],
             score=called["score"],
             combiner=called["combiner"],

@@ -12,8 +12,15 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly import registry
-from plausibly.calibration.coordinates import coordinates_over, group_names, new_values
-from plausibly.calibration.data import ArrayScores, CalibrationData, ScoreSource
+from plausibly.calibration.data import (
+    ArrayScores,
+    CalibrationData,
+    ScoreSource,
+    coordinates_over,
+    group_names,
+    new_values,
+)
+from plausibly.calibration.examples import HashedNames
 from plausibly.calibration.pvalues import TestScores
 from plausibly.calibration.scores import CalibrationScores
 from plausibly.conformal.aggregate import aggregated, default_aggregator
@@ -26,7 +33,7 @@ from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.kernels.sparse import Dense
 from plausibly.kernels.types import Bools, Floats, FloatType, Ints
-from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike, ScoreFunction
+from plausibly.protocols import AGGREGATOR, SCORE, Aggregator, ComponentLike, ScoreFunction
 from plausibly.registry import called
 
 GUARANTEES = "guarantees"
@@ -153,14 +160,14 @@ def sets_array(
     several: bool,
     fingerprint: str,
     labels: Sequence[str],
+    known: Names | HashedNames | None,
     order: Sequence[int] = (),
-    overlap: int = 0,
 ) -> xr.DataArray:
     """Return sets as one labelled array that carries the JSON of its guarantee at each alpha."""
     attrs: dict[str, object] = {
         GUARANTEES: f"[{', '.join(guarantees)}]",
         FINGERPRINT: fingerprint,
-        OVERLAP: overlap,
+        OVERLAP: 0 if known is None or test.numbered else known.common(test.examples),
         LABEL_ORDER: json.dumps(labels),
     }
     if order:
@@ -199,9 +206,7 @@ def warn_of_unseen_groups(
     examples = [str(name) for name in checked[names.EXAMPLE].values[unseen]]
     warn(
         "group-unseen",
-        f"{counted(len(examples))} examples are of groups that calibration lacks"
-        if len(examples) > 1
-        else "1 example is of a group that calibration lacks",
+        f"{names.several(len(examples), 'example')} in groups that calibration lacks",
         expected=f'values of "{by}" that calibration has; these get every label',
         found=listed(sorted(set(values[unseen].tolist()))),
         hint=f'calibrate with such examples, or merge groups in the column "{by}"',
@@ -223,15 +228,11 @@ def warn_of_weights(
         return
     # Of the calibration examples that each new one is compared with.
     total: Floats = np.full(len(weight), calibration.weight.sum())
-    of_whom = "all calibration weights"
     if group is not None:
         parts = [calibration.of_group(code) for code in range(len(calibration.groups))]
         totals = [0.0 if part.weight is None else float(part.weight.sum()) for part in parts]
         # Groups that calibration lacks, -1, are warned of apart.
         total = np.array([*totals, np.inf])[group]
-    if calibration.claim.by:
-        of_whom = f'the calibration weights of its "{calibration.claim.by}"'
-    largest = "1" if calibration.test_mass == 1 else "largest risk"
     for alpha, plane in zip(alphas, sets, strict=True):
         # Its own mass alone is more than alpha: w own / (W + w) > alpha.
         more = float(calibration.test_mass - alpha) * weight > float(alpha) * total
@@ -239,11 +240,11 @@ def warn_of_weights(
         if count:
             warn(
                 "weight-too-large",
-                f"{counted(count)} of {counted(len(plane))} examples "
-                f"{'get' if count > 1 else 'gets'} every label at alpha {float(alpha):g}",
-                expected=f'weights in "{calibration.claim.weights}" below '
-                f"alpha / ({largest} - alpha) of {of_whom} together",
-                found="more: calibration has too few examples like these",
+                f"every label in the sets of {counted(count)} of {counted(len(plane))} examples "
+                f"at alpha {float(alpha):g}",
+                expected=f'weights in "{calibration.claim.weights}" that are small beside those of '
+                "the calibration examples together",
+                found="too few calibration examples like these",
                 hint="more calibration examples like them, a larger alpha, or clip the weights",
                 source="predictions",
                 stacklevel=3,
@@ -266,7 +267,7 @@ def matched_inputs(
     else:
         model = Predictions.from_xarray(predictions)
     if is_lazy(plausibilities):
-        from plausibly.conformal.chunked import gathered
+        from plausibly.conformal.chunks import gathered
 
         plausibilities = gathered(plausibilities)
     aggregated_by = "plausibilities as given"
@@ -316,28 +317,30 @@ def labels_along_order(arrays: Sequence[xr.DataArray | xr.Dataset]) -> list[str]
     return None
 
 
-def score_order(
-    model: Predictions, found: Plausibilities, score: ScoreFunction, called: str
-) -> tuple[int, ...]:
-    """Return the places of the labels along the order that a score reads; empty without one."""
-    if not score.order:
-        return ()
-    if score.order == COLUMNS:
-        return tuple(range(len(model.labels)))
-    arrays: list[xr.DataArray | xr.Dataset] = [model.array, found.about]
-    places = label_places(score.order, arrays)
-    if places is None:
-        known = coordinates_over(names.LABEL, arrays)
-        raise InputError(
-            "order-missing",
-            f"score {called} reads the order of the labels, and there is none",
-            expected=f'"{score.order}" of the labels: a different number for each',
-            found=listed(map(str, known.get(score.order, sorted(known)))) or "none",
-            hint='labels="labels.csv" with such a column, or order = "columns" of the score, if '
-            "the predictions list the labels in order",
-            source=f"score {called}",
-        )
-    return places
+def scoring_of(
+    model: Predictions, found: Plausibilities, score: ComponentLike[ScoreFunction], seed: int
+) -> Scoring:
+    """Return how predictions are scored; a score that reads an order of the labels gets it."""
+    component = registry.resolve(SCORE, score)
+    name = called(SCORE, component)
+    order: tuple[int, ...] = ()
+    if component.order == COLUMNS:
+        order = tuple(range(len(model.labels)))
+    elif component.order:
+        arrays: list[xr.DataArray | xr.Dataset] = [model.array, found.about]
+        order = label_places(component.order, arrays) or ()
+        if not order:
+            known = coordinates_over(names.LABEL, arrays)
+            raise InputError(
+                "order-missing",
+                f"score {name} reads the order of the labels, and there is none",
+                expected=f'"{component.order}" of the labels: a different number for each',
+                found=listed(map(str, known.get(component.order, sorted(known)))) or "none",
+                hint='labels="labels.csv" with such a column, or order = "columns" of the score, '
+                "if the predictions list the labels in order",
+                source=f"score {name}",
+            )
+    return Scoring(component=component, called=name, scale=model.scale, seed=seed, order=order)
 
 
 def calibration_data(
@@ -347,9 +350,9 @@ def calibration_data(
     source: ScoreSource
     augmented: Floats | None = None
     if is_lazy(model.array):
-        from plausibly.conformal.chunked import ChunkedScores
+        from plausibly.conformal.chunks import ChunkedScores
 
-        source = ChunkedScores.of(model, scoring, "predictions")
+        source = ChunkedScores.of(model, scoring)
     elif model.augmentations:
         augmented = scoring.scores(model.array.values, model.examples)
         source = ArrayScores(mean_scores(augmented))

@@ -1,9 +1,7 @@
 """Joint ranks of augmented examples: one p-value from all augmentations, with 1 - alpha.
 
-Merging one p-value per augmentation costs a factor of two in general, since each has a test score
-of its own. Ranks that are added up within the bag of calibration examples *and* the candidate are
-symmetric in all of them, and nothing is lost. The rule ranks whole examples and needs the
-calibration scores when it predicts, which is why it is a function and no combiner.
+The rule ranks whole examples and needs the calibration scores when it predicts, which is why it is
+a function and no combiner.
 """
 
 from __future__ import annotations
@@ -16,15 +14,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly import registry
 from plausibly.calibration.alphas import Alphas, is_several, read_alphas
-from plausibly.calibration.vacuous import warn_of_vacuous
-from plausibly.conformal.array_predictor import Scoring
+from plausibly.calibration.threshold import warn_of_vacuous
 from plausibly.conformal.inputs import (
     OVERLAP,
     matched_inputs,
     read_test,
-    score_order,
+    scoring_of,
     sets_array,
 )
 from plausibly.data import names
@@ -36,10 +32,7 @@ from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.masses import share
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Floats, Ints
-from plausibly.protocols import SCORE, ComponentLike, ScoreFunction
-from plausibly.registry import called
-
-_BLOCK = 1 << 21
+from plausibly.protocols import ComponentLike, ScoreFunction
 
 
 def joint_rank(
@@ -60,11 +53,9 @@ def joint_rank(
     ranks of member i over the augmentations j, and ``p = #{i : R_i <= R_new} / N``.
 
     With the label that an expert would give, the new example is one of N exchangeable members, R
-    treats all of them alike, and so ``P(p <= alpha) <= alpha``, ties included: aggregated coverage
-    of at least 1 - alpha. Augmentations of one example may depend on each other in any way, and
-    the original may be one of them. Averaging several draws of the labels is not covered by this
-    argument, so there is one: the p-values depend on the seed as those of `monte-carlo` with one
-    draw do.
+    treats all of them alike, and so ``P(p <= alpha) <= alpha``, ties included. Augmentations of
+    one example may depend on each other in any way, and the original may be one of them. The
+    p-values depend on the seed as those of `monte-carlo` with one draw do.
 
     Parameters
     ----------
@@ -100,19 +91,14 @@ def joint_rank(
                 f"{source}: joint ranks are added up over augmentations, and there are none",
                 expected="dims augmentation, example and label",
                 found="no dim augmentation",
-                hint='xarray.concat(parts, dim="augmentation"); or plausibly.calibrate for single '
-                "rows",
+                hint='xarray.concat(parts, dim="augmentation"); or plausibly.calibrate',
                 source=source,
             )
     model, answers, _ = matched_inputs(
         predictions, plausibilities, seed=seed, only_common=only_common
     )
-    component = registry.resolve(SCORE, score)
-    name = called(SCORE, component)
-    keys = Keys(seed)
     values: Floats = model.array.values
-    scale = model.scale
-    labels = tuple(model.labels.texts)
+    scale, labels = model.scale, tuple(model.labels.texts)
     test = read_test(
         as_predictions(new, scale=scale),
         model.labels,
@@ -120,12 +106,9 @@ def joint_rank(
         values.dtype,
         augmentations=model.augmentations,
     )
-    examples = model.examples
-    overlap = 0 if model.numbered or test.numbered else examples.common(test.examples)
-    order = score_order(model, answers, component, name)
-    scoring = Scoring(component=component, called=name, scale=scale, seed=seed, order=order)
-    codes = draw_labels(answers.stored, keys.child("joint-rank").uniform(examples.hashes))[0]
-    n = len(examples)
+    examples, scoring = model.examples, scoring_of(model, answers, score, seed)
+    uniform = Keys(seed).child("joint-rank").uniform(examples.hashes)
+    codes, n = draw_labels(answers.stored, uniform)[0], len(examples)
     parts = []
     for rows in row_blocks(values.shape[1:]):
         block = scoring.scores(values[:, rows], examples.take(rows))
@@ -136,31 +119,30 @@ def joint_rank(
     counts = scoring.hull(counts)  # sums of ranks have holes where the scores have none
     if alpha is None:
         p = test.like_input(share(counts, n + 1), "p_values")
+        overlap = 0 if model.numbered or test.numbered else examples.common(test.examples)
         return p.assign_attrs({"guarantee": _GUARANTEE, OVERLAP: overlap})
-    uniforms = (UNIFORMS,) if component.randomised else ()
-    guarantees = tuple(
-        CalibrationSummary(n=n).guarantee_of_rank(_CLAIM, guarantee, random=uniforms)
-        for guarantee in read_alphas(alpha)
-    )
+    uniforms = (UNIFORMS,) if scoring.component.randomised else ()
+    guarantees = [
+        CalibrationSummary(n=n).guarantee_of_rank(_CLAIM, rate, random=uniforms)
+        for rate in read_alphas(alpha)
+    ]
     for guarantee in guarantees:
         if guarantee.vacuous:
             warn_of_vacuous(guarantee, "joint-rank")
-    sets = [counts > math.floor(guarantee.alpha * (n + 1)) for guarantee in guarantees]
-    metadata = json.dumps([labels, name, scale, model.augmentations, seed, *order])
+    about = [labels, scoring.called, scale, model.augmentations, seed, *scoring.order]
     digest = blake2b(
-        metadata.encode() + np.ascontiguousarray(calibration).tobytes(), digest_size=16
+        json.dumps(about).encode() + np.ascontiguousarray(calibration).tobytes(), digest_size=16
     )
-    stated = [json.dumps(guarantee.to_json()) for guarantee in guarantees]
     return sets_array(
         test,
-        sets,
+        [counts > math.floor(guarantee.alpha * (n + 1)) for guarantee in guarantees],
         [guarantee.alpha for guarantee in guarantees],
-        stated,
+        [json.dumps(guarantee.to_json()) for guarantee in guarantees],
         several=is_several(alpha),
         fingerprint=digest.hexdigest(),
         labels=labels,
-        order=order,
-        overlap=overlap,
+        order=scoring.order,
+        known=None if model.numbered else examples,
     )
 
 
@@ -170,18 +152,16 @@ def rank_counts(calibration: Floats, scores: Floats) -> NDArray[np.int64]:
     ordered = np.sort(calibration, axis=1)
     among: Ints = np.zeros(n, dtype=np.int64)
     own: Ints = np.full(scores.shape[1], augmentations, dtype=np.int64)
-    for row, one, asked in zip(ordered, calibration, scores, strict=True):
-        among += np.searchsorted(row, one, side="right")
-        own += np.searchsorted(row, asked, side="right")
+    for row, members, queries in zip(ordered, calibration, scores, strict=True):
+        among += np.searchsorted(row, members, side="right")
+        own += np.searchsorted(row, queries, side="right")
     counts = np.empty(scores.shape[1], dtype=np.int64)
-    step = max(1, _BLOCK // n)
-    for start in range(0, scores.shape[1], step):
-        block = scores[:, start : start + step]
+    for rows in row_blocks((scores.shape[1], n), times=32):
         # In the bag with a candidate, an example ranks one higher where the candidate is not above.
-        sums = np.repeat(among[None], block.shape[1], axis=0)
-        for one, asked in zip(calibration, block, strict=True):
-            sums += asked[:, None] <= one[None]
-        counts[start : start + step] = (sums <= own[start : start + step, None]).sum(axis=1) + 1
+        sums = np.repeat(among[None], rows.stop - rows.start, axis=0)
+        for row, queries in zip(calibration, scores[:, rows], strict=True):
+            sums += queries[:, None] <= row[None]
+        counts[rows] = (sums <= own[rows, None]).sum(axis=1) + 1
     return counts
 
 

@@ -36,7 +36,7 @@ def load_predictor(path: str | Path, *, array_only: bool = False) -> ArrayPredic
     Raises
     ------
     InputError
-        ``predictor-unreadable`` or ``file-newer``.
+        ``file-missing``, ``predictor-unreadable`` or ``file-newer``.
     """
     if array_only:
         return read(Path(path), ArrayPredictor)

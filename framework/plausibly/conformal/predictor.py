@@ -14,8 +14,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.calibration.alphas import Alphas, is_several, read_alphas
-from plausibly.calibration.coordinates import new_values
-from plausibly.calibration.data import check_weights
+from plausibly.calibration.data import check_weights, new_values
 from plausibly.calibration.pvalues import TestScores
 from plausibly.conformal.array_predictor import ArrayPredictor
 from plausibly.conformal.inputs import (
@@ -32,7 +31,6 @@ from plausibly.data import names
 from plausibly.data.names import Names, is_lazy
 from plausibly.errors import IncompatibleComponents
 from plausibly.io.accept import PredictionsLike, as_predictions
-from plausibly.kernels.blocks import largest
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Bools, Floats, Ints
 
@@ -132,30 +130,27 @@ class ConformalPredictor(ArrayPredictor):
         PlausiblyWarning
             Where every set is every label, with the number that would change it.
         """
-        rows, calibration = read_alphas(alpha), self.pools.calibration
+        alphas, calibration = read_alphas(alpha), self.pools.calibration
         if not self._has_threshold:
-            reason = "an example has a uniform of its own"
-            if calibration.claim.weights:
-                reason = "the threshold depends on the weight of the example"
-            elif calibration.augmentation == "separate":
-                reason = "a label has several scores, one per augmentation"
             raise IncompatibleComponents(
                 "threshold-none",
                 f"calibrator {self.metadata.calibrator} with combiner {self.metadata.combiner} "
                 "has no one threshold",
-                expected=f"sets by p-value: {reason}",
+                expected="sets by p-value: a weight, a uniform or several scores of the example "
+                "decide too",
                 hint="predict(...) or p_values(...), which need none",
                 source="predictor",
             )
-        values = np.stack([self._at(row).thresholds for row in rows], axis=-1)
-        for row in rows:
-            self._warn(row)
-        by, coords = calibration.claim.by, {names.ALPHA: [float(row) for row in rows]}
-        dims = [by, names.ALPHA] if by else [names.ALPHA]
-        groups = {by: list(calibration.groups)} if by else {}
-        array = xr.DataArray(
-            values if by else values[0], {**coords, **groups}, dims, name="threshold"
-        )
+        values = np.stack([self._at(rate).thresholds for rate in alphas], axis=-1)
+        for rate in alphas:
+            self._warn(rate)
+        coords = {
+            calibration.claim.by or "group": list(calibration.groups) or ["all"],
+            names.ALPHA: [float(rate) for rate in alphas],
+        }
+        array = xr.DataArray(values, coords, name="threshold")
+        if not calibration.claim.by:
+            array = array.isel(group=0, drop=True)
         return array if is_several(alpha) else array.isel({names.ALPHA: 0})
 
     def _scored(
@@ -254,7 +249,7 @@ class ConformalPredictor(ArrayPredictor):
         return self._scored(array)[1].scores
 
     def largest_scores(self, predictions: PredictionsLike | Floats) -> Floats:
-        """Return the largest score of each example, as `reference` has them of calibration.
+        """Return the largest score of each example, of the mean where it has augmentations.
 
         Parameters
         ----------
@@ -263,10 +258,10 @@ class ConformalPredictor(ArrayPredictor):
         Returns
         -------
         ndarray, (example,)
-            Of the mean score where an example has augmentations.
         """
         scores = self.scores(predictions)
-        return largest(mean_scores(scores) if scores.ndim == 3 else scores)
+        largest: Floats = (mean_scores(scores) if scores.ndim == 3 else scores).max(axis=1)
+        return largest
 
     def predict(self, predictions: PredictionsLike | Floats, alpha: Alphas) -> xr.DataArray:
         """Return prediction sets.
@@ -274,8 +269,8 @@ class ConformalPredictor(ArrayPredictor):
         Parameters
         ----------
         predictions : DataArray, (example, label), path, data frame, or ndarray
-            Of the model that calibrated; labels are matched by name. The columns of a plain array
-            are in the order of `labels`.
+            Of the model that calibrated; labels are matched by name, columns of a plain array by
+            their place.
         alpha : number, text, or a sequence of them
             Several alphas add the dim ``alpha``.
 
@@ -298,22 +293,18 @@ class ConformalPredictor(ArrayPredictor):
                 warn_of_weights(test_scores, self.pools.calibration, sets, alphas)
         if group is not None:
             warn_of_unseen_groups(test.checked, group, self.pools.calibration)
-        for row in alphas:
-            self._warn(row)
-        overlap = 0
-        if self.examples is not None and not test.numbered:
-            overlap = self.examples.common(test.examples)
-        stated = [self._at(row).dumped for row in alphas]
+        for rate in alphas:
+            self._warn(rate)
         return sets_array(
             test,
             sets,
             alphas,
-            stated,
+            [self._at(rate).dumped for rate in alphas],
             several=is_several(alpha),
             fingerprint=self.fingerprint,
             labels=self.labels,
             order=self.scoring.order,
-            overlap=overlap,
+            known=self.examples,
         )
 
     def save(self, path: str | Path, *, names: bool = True) -> None:

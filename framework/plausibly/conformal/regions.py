@@ -32,11 +32,11 @@ from plausibly.conformal.inputs import (
     NewExamples,
     matched_inputs,
     read_test,
-    score_order,
+    scoring_of,
     sets_array,
 )
 from plausibly.data import align, names
-from plausibly.data.names import Named, Names, several
+from plausibly.data.names import Named, Names
 from plausibly.data.plausibilities import Plausibilities, check_plausibilities
 from plausibly.errors import InputError, counted, warn
 from plausibly.guarantee import UNSEEN, CalibrationSummary, Claim, Exchangeable, Guarantee, bounded
@@ -45,20 +45,17 @@ from plausibly.kernels.masses import share
 from plausibly.kernels.ranks import order_statistic
 from plausibly.kernels.types import Bools, Floats, FloatType, Hashes
 from plausibly.protocols import SCORE, ComponentLike, ScoreFunction
-from plausibly.registry import called
 
 _EPS = float(np.finfo(np.float64).eps)
 
 
 def expected_scores(scores: Floats, plausibilities: Floats) -> NDArray[np.float64]:
     """Return the score that a label drawn from the plausibilities has on average, (example,)."""
-    weights, values = np.broadcast_arrays(
-        plausibilities.astype(np.float64), scores.astype(np.float64)
-    )
-    terms = np.zeros(weights.shape, dtype=np.float64)
-    np.multiply(weights, values, out=terms, where=weights > 0)
+    weights = plausibilities.astype(np.float64)
+    # A label of plausibility zero counts nothing, though its score be infinite.
+    terms = weights * np.where(weights > 0, scores.astype(np.float64), 0)
     # Rows that sum to one only nearly would shift with the scores.
-    total: NDArray[np.float64] = terms.sum(axis=1) / np.ascontiguousarray(weights).sum(axis=1)
+    total: NDArray[np.float64] = terms.sum(axis=1) / weights.sum(axis=1)
     return total
 
 
@@ -142,16 +139,10 @@ def votable(scores: Floats, tau: float) -> Bools:
     return reaches
 
 
-def grid_size(labels: int, parts: int) -> int:
-    """Return how many vectors there are whose plausibilities are whole multiples of 1/parts."""
-    return math.comb(parts + labels - 1, labels - 1)
-
-
 def grid(labels: int, parts: int) -> NDArray[np.float64]:
     """Return every plausibility vector in multiples of 1/parts, (point, label)."""
     slots = parts + labels - 1
     bars = np.array(list(combinations(range(slots), labels - 1)), dtype=np.int64)
-    bars = bars.reshape(grid_size(labels, parts), labels - 1)
     ends = np.pad(bars, ((0, 0), (1, 1)), constant_values=((0, 0), (-1, slots)))
     counts = np.diff(ends, axis=1) - 1
     return counts / parts
@@ -169,7 +160,7 @@ _CLAIM = Claim(
     reference="Stutz et al., arXiv 2307.09302, version 1",
 )
 _MOST_POINTS = 1_000_000
-
+POINT = "point"
 
 _VOTES = attrs.evolve(
     _CLAIM,
@@ -184,19 +175,15 @@ _VOTES = attrs.evolve(
 Labelled = TypeVar("Labelled", xr.DataArray, xr.Dataset)
 
 
-def over_alphas(alpha: Alphas, found: list[Labelled]) -> Labelled:
+def over_alphas(alpha: Alphas, results: list[Labelled]) -> Labelled:
     """Return one result per alpha as one: over the dim ``alpha``, or with it as a scalar."""
-    alphas = [float(number) for number in read_alphas(alpha)]
     named = [
-        number.assign_coords({names.ALPHA: value})
-        for number, value in zip(found, alphas, strict=True)
+        result.assign_coords({names.ALPHA: float(rate)})
+        for result, rate in zip(results, read_alphas(alpha), strict=True)
     ]
     if not is_several(alpha):
         return named[0]
     return xr.concat(named, dim=names.ALPHA, coords="different", compat="equals", join="exact")
-
-
-POINT = "point"
 
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
@@ -209,14 +196,12 @@ class PlausibilityRegion:
     ----------
     labels : tuple of str
         In the order of the calibration predictions.
+    scoring, dtype
+        How predictions are scored, and their float type.
     ordered : ndarray of float64, (example,)
         Expected scores of the calibration examples, in ascending order.
     hashes : ndarray of uint64, (example,)
         Hashes of their names.
-    dtype : dtype
-        Float type of the calibration predictions, in which new ones are scored.
-    scoring
-        The score function, its name, the scale of the predictions and the seed.
     """
 
     labels: tuple[str, ...]
@@ -230,7 +215,7 @@ class PlausibilityRegion:
         """Number of calibration examples."""
         return len(self.ordered)
 
-    @cached_property
+    @property
     def _summary(self) -> CalibrationSummary:
         return CalibrationSummary(n=self.n)
 
@@ -246,13 +231,12 @@ class PlausibilityRegion:
         rank = math.floor(alpha * (self.n + 1))
         if rank < 1:
             needed = math.ceil(1 / alpha) - 1
-            works, more = rounded_up(1 / (self.n + 1)), counted(needed - self.n)
             warn(
                 "region-vacuous",
                 f"every plausibility vector conforms at alpha {float(alpha):g}",
                 expected=f"at least {counted(needed)} calibration examples",
                 found=counted(self.n),
-                hint=f"alpha {works} works with {counted(self.n)}; or annotate {more} more",
+                hint=f"alpha {rounded_up(1 / (self.n + 1))}, or annotate more",
                 source="region",
                 stacklevel=stacklevel,
             )
@@ -276,39 +260,36 @@ class PlausibilityRegion:
 
     def read(self, predictions: xr.DataArray) -> tuple[NewExamples, Floats]:
         """Return new predictions, matched by name, and their scores (example, label)."""
-        labels = Names.of(self.labels, names.LABEL)
         array = as_predictions(predictions, scale=self.scoring.scale, labels=self.labels)
+        labels = Names.of(self.labels, names.LABEL)
         new = read_test(array, labels, self.scoring.scale, self.dtype)
         return new, self.scoring.scores(new.values, new.examples)
 
     def p_values(self, predictions: xr.DataArray, plausibilities: xr.DataArray) -> xr.DataArray:
         """Return the p-value of one plausibility vector per example.
 
-        ``(#{i : S_i <= s} + 1) / (n + 1)``; a vector is in the region at alpha where it exceeds
-        alpha.
+        ``(#{i : S_i <= s} + 1) / (n + 1)``: above alpha, the vector is in the region at alpha.
 
         Parameters
         ----------
         predictions : DataArray, (example, label)
             Of the model that calibrated; labels are matched by name.
         plausibilities : DataArray or Dataset, (example, label)
-            The vectors asked about, dense or sparse, of the same examples.
+            The vectors, dense or sparse, of the same examples.
 
         Returns
         -------
         DataArray of float64, (example,)
-            In the order of the predictions.
         """
-        asked, counts = self._asked(predictions, plausibilities)
-        return asked.copy(data=share(counts, self.n + 1)).rename("p_values")
+        counts = self._numerators(predictions, plausibilities)
+        return counts.copy(data=share(counts.values, self.n + 1)).rename("p_values")
 
-    def _asked(
-        self, predictions: xr.DataArray, plausibilities: xr.DataArray
-    ) -> tuple[xr.DataArray, NDArray[np.int64]]:
-        """Return an array over the examples, and the numerators of their p-values."""
+    def _numerators(self, predictions: xr.DataArray, plausibilities: xr.DataArray) -> xr.DataArray:
+        """Return the numerators of the p-values of the examples."""
         new, scores = self.read(predictions)
-        asked = new.checked.isel({names.LABEL: 0}, drop=True).drop_attrs()
-        return asked, self._counts(expected_scores(scores, self.match(new, plausibilities)))
+        examples = new.checked.isel({names.LABEL: 0}, drop=True).drop_attrs()
+        expected = expected_scores(scores, self.match(new, plausibilities))
+        return examples.copy(data=self._counts(expected))
 
     def match(self, new: NewExamples, plausibilities: xr.DataArray) -> Floats:
         """Return plausibilities (example, label) of new examples, matched to them by name."""
@@ -331,21 +312,19 @@ class PlausibilityRegion:
         predictions, plausibilities
             As for `p_values`.
         alpha : number, text, or a sequence of them
-            Several alphas add the dim ``alpha``.
 
         Returns
         -------
         DataArray of bool, (example[, alpha])
         """
-        asked, counts = self._asked(predictions, plausibilities)
-        inside = [asked.copy(data=counts > self._rank(one)) for one in read_alphas(alpha)]
+        counts = self._numerators(predictions, plausibilities)
+        inside = [counts > self._rank(rate) for rate in read_alphas(alpha)]
         return over_alphas(alpha, inside).rename("contains").transpose(names.EXAMPLE, ...)
 
     def bounds(self, predictions: xr.DataArray, alpha: Alphas) -> xr.Dataset:
         """Return the least and the largest plausibility of each label within the region.
 
-        Together they hold for all labels at once: with probability 1 - alpha every plausibility of
-        the new example lies between its `least` and its `most`.
+        With probability 1 - alpha all plausibilities of the new example lie between them at once.
 
         Parameters
         ----------
@@ -373,21 +352,16 @@ class PlausibilityRegion:
         """Return the smallest label sets that leave out at most `leave_out` of any vector within.
 
         A label is in the set where some vector of the region gives it more than `leave_out`. Every
-        vector of the region then has at least ``1 - leave_out`` on the set: outside it no label
-        can have more than `leave_out`, and labels outside it together have no more than the one of
-        them that can have most (`simplex_maximum`). Hence, with the region's guarantee,
-        ``P(lambda(C) >= 1 - leave_out) >= 1 - alpha``, and aggregated coverage of at least
-        ``(1 - leave_out)(1 - alpha)``.
-
-        The calibrator `mass-coverage` guarantees the same, with smaller sets as a rule.
+        vector of the region then has at least ``1 - leave_out`` on the set, and with the region's
+        guarantee ``P(lambda(C) >= 1 - leave_out) >= 1 - alpha``. The calibrator `mass-coverage`
+        guarantees the same, with smaller sets as a rule.
 
         Parameters
         ----------
         predictions : DataArray, (example, label)
         alpha : number, text, or a sequence of them
         leave_out : number or text
-            0 < leave_out < 1. To leave out nothing takes every label: a region with any room in it
-            lets each have a little.
+            0 < leave_out < 1. To leave out nothing takes every label.
 
         Returns
         -------
@@ -404,8 +378,7 @@ class PlausibilityRegion:
             raise InputError(
                 "option-range",
                 f"leave_out {leave_out!r} is not a share of plausibility that may be left out",
-                expected="0 < leave_out < 1; at 0 every label is needed, since every vector next "
-                "to one that conforms has a little on each",
+                expected="0 < leave_out < 1; at 0 every label is needed",
                 found=repr(leave_out),
                 hint="leave_out=0.1 for sets that hold 0.90 of the plausibility",
                 source="leave_out",
@@ -432,8 +405,7 @@ class PlausibilityRegion:
         """Return every label that some vector of the region would vote for.
 
         The labels that have the largest plausibility, alone or tied, of a vector in the region:
-        ``P(vote in C) >= 1 - alpha`` however ties are broken. (The paper takes the k best of every
-        vector on a grid: from k = 2 on every label, if the grid is fine enough.)
+        ``P(vote in C) >= 1 - alpha`` however ties are broken.
 
         Parameters
         ----------
@@ -454,21 +426,18 @@ class PlausibilityRegion:
         claim: Callable[[Fraction], Claim],
     ) -> xr.DataArray:
         (new, scores), alphas = self.read(predictions), read_alphas(alpha)
-        sets = [reduced(scores, self.warned(rate)) for rate in alphas]
-        stated = [
-            json.dumps(self._summary.guarantee_of_rank(claim(rate), rate).to_json())
-            for rate in alphas
-        ]
-        overlap = 0 if new.numbered else HashedNames(self.hashes).common(new.examples)
         return sets_array(
             new,
-            sets,
+            [reduced(scores, self.warned(rate)) for rate in alphas],
             alphas,
-            stated,
+            [
+                json.dumps(self._summary.guarantee_of_rank(claim(rate), rate).to_json())
+                for rate in alphas
+            ],
             several=is_several(alpha),
             fingerprint=self.fingerprint,
             labels=self.labels,
-            overlap=overlap,
+            known=HashedNames(self.hashes),
         )
 
     def grid(self, predictions: xr.DataArray, alpha: Alphas, *, parts: int = 10) -> xr.Dataset:
@@ -504,31 +473,27 @@ class PlausibilityRegion:
                 hint="parts=10",
                 source="parts",
             )
-        labels, examples = len(self.labels), len(scores)
-        size = grid_size(labels, parts)
-        if size * examples > _MOST_POINTS:
-            fitting = 0
-            while grid_size(labels, fitting + 1) * examples <= _MOST_POINTS:
-                fitting += 1
+        size = math.comb(parts + len(self.labels) - 1, parts) * len(scores)
+        if size > _MOST_POINTS:
             raise InputError(
                 "grid-too-large",
-                f"a grid of {parts} parts has {counted(size)} points over "
-                f"{several(labels, 'label')}",
+                f"a grid of {parts} parts has too many points for these labels and examples",
                 expected=f"{counted(_MOST_POINTS)} at most, for all examples together",
-                found=f"{counted(size * examples)} for {several(examples, 'example')}",
-                hint=(f"parts={fitting}, or fewer examples" if fitting else "fewer examples")
-                + "; bounds(), label_sets(), vote_sets() and contains() need no grid",
+                found=counted(size),
+                hint="fewer parts or examples; bounds(), label_sets(), vote_sets() and contains() "
+                "need no grid",
                 source="parts",
             )
-        points = grid(labels, parts)
-        counts = np.stack([self._counts(expected_scores(row[None], points)) for row in scores])
+        points = grid(len(self.labels), parts)
+        counts = self._counts(np.stack([expected_scores(row[None], points) for row in scores]))
         dataset = xr.Dataset(
             {"plausibilities": ((POINT, names.LABEL), points)},
             coords={names.EXAMPLE: new.checked[names.EXAMPLE], names.LABEL: list(self.labels)},
         )
         dataset["p_values"] = ((names.EXAMPLE, POINT), share(counts, self.n + 1))
-        alphas = read_alphas(alpha)
-        inside = [dataset["p_values"].copy(data=counts > self._rank(rate)) for rate in alphas]
+        inside = [
+            dataset["p_values"].copy(data=counts > self._rank(rate)) for rate in read_alphas(alpha)
+        ]
         return dataset.assign(
             inside=over_alphas(alpha, inside).transpose(names.EXAMPLE, POINT, ...)
         )
@@ -553,9 +518,9 @@ def calibrate_region(
 ) -> PlausibilityRegion:
     """Calibrate regions of plausibility vectors.
 
-    Each calibration example has one score, ``S_i = sum_k lambda_ik E(X_i, k)`` with its own
-    plausibilities, and nothing is drawn. At alpha a vector lambda conforms with x where
-    ``sum_k lambda_k E(x, k) >= tau``, tau the ``floor(alpha (n + 1))``-th smallest S_i.
+    Each calibration example has one score, ``S_i = sum_k lambda_ik E(X_i, k)``, and nothing is
+    drawn. At alpha a vector lambda conforms with x where ``sum_k lambda_k E(x, k) >= tau``, tau
+    the ``floor(alpha (n + 1))``-th smallest S_i.
 
     Parameters
     ----------
@@ -588,15 +553,7 @@ def calibrate_region(
     )
     if plausible.draws is not None:
         check_plausibilities(plausible.array, draws=False)  # refuses them
-    component = registry.resolve(SCORE, score)
-    name = called(SCORE, component)
-    scoring = Scoring(
-        component=component,
-        called=name,
-        scale=model.scale,
-        seed=seed,
-        order=score_order(model, plausible, component, name),
-    )
+    scoring = scoring_of(model, plausible, score, seed)
     values: Floats = model.array.values
     scores = scoring.scores(values, model.examples)
     return PlausibilityRegion(

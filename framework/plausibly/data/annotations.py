@@ -30,9 +30,9 @@ from plausibly.data.names import check_names, name_texts, several, text_array
 from plausibly.data.plausibilities import sparse_dataset
 from plausibly.data.states import STATES, amount, count_states, describe_merged, read_left_out
 from plausibly.errors import InputError, counted, listed
+from plausibly.kernels.masses import ones, ordered_sum, whole
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.sparse import Sparse
-from plausibly.kernels.sums import ones, ordered_sum, whole
 from plausibly.kernels.types import Bools, Floats, Hashes, Ints, unwritable
 
 Table = TypeVar("Table", bound=xr.Dataset)
@@ -206,7 +206,7 @@ class Rows:
     @cached_property
     def hashes(self) -> Hashes:
         """Hashes of the names of the examples, (example,): what randomness is keyed by."""
-        return hash_names(self.table.indexes[names.EXAMPLE])
+        return hash_names(self.table.indexes[names.EXAMPLE].tolist())
 
     def with_mentions(self, mentions: Bools) -> Bools:
         """Return which responses (response,) have one of these mentions (mention,)."""

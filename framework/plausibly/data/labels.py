@@ -32,7 +32,7 @@ from plausibly.data.plausibilities import Plausibilities, label_dim
 from plausibly.data.states import with_merged
 from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, counted, listed
-from plausibly.kernels.sums import ordered_sum
+from plausibly.kernels.masses import ordered_sum
 from plausibly.kernels.types import Floats, Ints
 
 _BETWEEN = re.compile(r"(?<!\\)\|")

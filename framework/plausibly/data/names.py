@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.kernels.random import hash_names, name_text as name_text
-from plausibly.kernels.types import FloatType, Hashes, Ints, still
+from plausibly.kernels.types import FloatType, Hashes, Ints, unwritable
 
 DRAW = "draw"
 AUGMENTATION = "augmentation"
@@ -328,7 +328,7 @@ class Names:
     @cached_property
     def hashes(self) -> Hashes:
         """Hashes of the names, in their order."""
-        return still(hash_names(self.texts))
+        return unwritable(hash_names(self.texts))
 
     def same(self, other: Names) -> bool:
         """Return whether the names are the same in the same order."""

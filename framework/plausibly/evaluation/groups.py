@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.calibration.coordinates import coordinates_over
+from plausibly.calibration.data import coordinates_over
 from plausibly.data import names, validate
 from plausibly.data.names import is_missing, name_text, name_texts, positions, quoted, text_array
 from plausibly.data.plausibilities import Plausibilities

@@ -13,7 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.calibration.alphas import AlphaLike, Alphas
-from plausibly.calibration.coordinates import as_values, coordinates_over, emptiness, group_names
+from plausibly.calibration.data import as_values, coordinates_over, emptiness, group_names
 from plausibly.conformal.aggregate import aggregated
 from plausibly.conformal.inputs import (
     FINGERPRINT,
@@ -33,7 +33,6 @@ from plausibly.evaluation import intervals
 from plausibly.evaluation.intervals import Averaging, Doubles, IntervalMethod, Measures
 from plausibly.evaluation.result import AGGREGATED, SET_SIZE
 from plausibly.evaluation.splits import unknown_option
-from plausibly.extras import require
 from plausibly.guarantee import Guarantee
 from plausibly.kernels import coverage
 from plausibly.kernels.blocks import row_blocks
@@ -152,11 +151,11 @@ def read_plausibilities(plausibilities: Form, *, in_chunks: bool = False) -> Pla
     if is_annotations(plausibilities):
         return aggregated(plausibilities).averaged()
     if in_chunks and isinstance(plausibilities, xr.DataArray) and is_lazy(plausibilities):
-        from plausibly.conformal.chunked import checked_chunks
+        from plausibly.conformal.chunks import checked_chunks
 
         return Plausibilities.of(checked_chunks(plausibilities))
     if is_lazy(plausibilities):
-        from plausibly.conformal.chunked import gathered
+        from plausibly.conformal.chunks import gathered
 
         plausibilities = gathered(plausibilities)
     return Plausibilities.from_xarray(plausibilities).averaged()
@@ -416,7 +415,7 @@ class EvaluationInputs:
 
 
 def _in_chunks(sets: xr.DataArray, plausibilities: Form, targets: Targets) -> Measured:
-    from plausibly.conformal.chunks import chunks_of, each_chunk, whole_rows
+    from plausibly.conformal.chunks import chunks_of, reduced, whole_rows
 
     if is_lazy(sets):
         sets = whole_rows(sets, SETS, "sets")
@@ -435,9 +434,7 @@ def _in_chunks(sets: xr.DataArray, plausibilities: Form, targets: Targets) -> Me
         return measure(values, chunk_targets)
 
     asks = [(chunk, targets[chunk.start : chunk.stop]) for chunk in chunks_of(sets)]
-    dask = require("dask", extra="dask", source="an array in chunks")
-    parts: Sequence[Measured] = dask.compute(*each_chunk(of_chunk, arrays, asks))
-    outcomes, largest, tied = zip(*parts, strict=True)
+    outcomes, largest, tied = zip(*reduced(of_chunk, arrays, asks), strict=True)
     together = {name: np.concatenate([part[name] for part in outcomes]) for name in outcomes[0]}
     return Measured(together, np.concatenate(largest), np.concatenate(tied))
 

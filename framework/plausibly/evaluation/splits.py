@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.calibration.alphas import exact
-from plausibly.calibration.coordinates import group_names
+from plausibly.calibration.data import group_names
 from plausibly.calibration.pvalues import keyed_share
 from plausibly.data.names import several
 from plausibly.errors import InputError, counted, listed

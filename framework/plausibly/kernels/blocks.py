@@ -10,10 +10,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-import numpy as np
-
-from plausibly.kernels.types import Floats
-
 Made = TypeVar("Made")
 
 _CELLS = 1 << 16  # a block of this many cells, as float64, stays within the second-level cache
@@ -47,31 +43,10 @@ def row_blocks(shape: tuple[int, ...], times: int = 1) -> Iterator[slice]:
 
 def map_blocks(work: Callable[[slice], Made], shape: tuple[int, ...]) -> list[Made]:
     """Return what `work` makes of each block of the rows of an array, in their order."""
-    threads = min(spare(), math.prod(shape) // _WORTH)
-    if threads < 2:
+    threads = math.prod(shape) // _WORTH
+    if threads < 2 or (threads := min(threads, spare())) < 2:
         return [work(block) for block in row_blocks(shape)]
     # Threads wait for each other between the passes of numpy: larger blocks have fewer.
     blocks = list(row_blocks(shape, _TIMES))
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(work, blocks))
-
-
-_SHORT = 32  # entries of a row, up to which columns are faster
-
-
-def largest(values: Floats) -> Floats:
-    """Return the largest entry of each row, (example,)."""
-    maxima = np.empty(len(values), dtype=values.dtype)
-
-    def fill(rows: slice) -> None:
-        block, out = values[rows], maxima[rows]
-        if block.shape[1] > _SHORT:
-            np.max(block, axis=1, out=out)
-            return
-        out[...] = block[:, 0]
-        # Column by column: numpy takes several times as long for short rows.
-        for column in block.T[1:]:
-            np.maximum(out, column, out=out)
-
-    map_blocks(fill, values.shape)
-    return maxima

@@ -1,4 +1,4 @@
-"""Masses as integers: sums that are exact, whatever their order, and ratios decided exactly.
+"""Exact sums in any order: masses as integers, and ratios decided exactly.
 
 A plausibility is a mass of `units` in 1/`denominator` of its example. Examples with different
 denominators meet in their least common multiple; where that passes 62 bits the masses are Python
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import attrs
 import numpy as np
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from plausibly.kernels.types import Floats, Ints, Masses
 
 Excess: TypeAlias = Callable[[int, Fraction], Fraction | int]
+Number = TypeVar("Number", np.float64, np.int16, np.int64)
 
 FLOAT_BITS = 40
 LIMIT_BITS = 62
@@ -29,6 +30,31 @@ _WEIGHTED_BITS = 58
 _COARSE_BITS = 20
 _AT_ONCE = 1 << 16  # atoms
 _TOLERANCE = 1e-3
+
+
+def ordered_sum(cells: Ints, terms: Floats, size: int) -> NDArray[np.float64]:
+    """Return the sum of the terms of each of `size` cells, the same for every order of the terms.
+
+    Exact where all terms are whole numbers and their total is below 2^53.
+    """
+    if terms.strides == (0,) and terms.size and terms[0] == 1:  # `ones`: counted, not added
+        return np.bincount(cells, minlength=size).astype(np.float64)
+    if not whole(terms):
+        order = np.lexsort((terms, cells))
+        cells, terms = cells[order], terms[order]
+    return np.bincount(cells, weights=terms, minlength=size).astype(np.float64, copy=False)
+
+
+def ones(size: int, dtype: type[Number]) -> NDArray[Number]:
+    """Return ones that take no memory, and cannot be changed."""
+    return np.broadcast_to(np.ones((), dtype), size)
+
+
+def whole(terms: Floats) -> bool:
+    """Return whether all terms are whole numbers whose sums a float64 holds exactly."""
+    if terms.size and terms.min() == 1 == terms.max():
+        return True
+    return bool((terms == np.rint(terms)).all() and float(np.abs(terms).sum()) < 2**DOUBLE_BITS)
 
 
 def exact_units(plausibilities: Floats, denominator: Ints) -> NDArray[np.int64] | None:
@@ -57,17 +83,12 @@ def common_masses(
     units: Masses, row: Ints, denominator: Masses, *, times: int = 1
 ) -> tuple[Masses, int]:
     """Return the masses of atoms over one common denominator, and the mass of one example."""
-    if denominator.size and denominator.min() == denominator.max():
-        distinct, place = denominator[:1], np.zeros(1, dtype=np.intp)
-    else:
-        distinct, place = np.unique(denominator, return_inverse=True)
+    distinct, place = np.unique(denominator, return_inverse=True)
     unit = math.lcm(*(int(value) for value in distinct))
-    factors = [unit // int(value) for value in distinct]
     exact = unit * (len(denominator) + 1) * times < 2**LIMIT_BITS
     dtype = np.dtype(np.int64) if exact else np.dtype(object)
-    factor = np.array(factors, dtype=dtype)
-    own = factor if len(distinct) == 1 else factor[place][row]
-    return units.astype(dtype) * own, unit
+    factor = np.array([unit // int(value) for value in distinct], dtype=dtype)
+    return units.astype(dtype) * factor[place][row], unit
 
 
 def storable_masses(
@@ -214,12 +235,11 @@ def settle(
     Parameters
     ----------
     ratios : ndarray of float64
-        Approximations of exact values.
     excess : callable
         ``excess(position, decimal)`` has the sign of the exact value at the flat position minus
         the decimal.
     spacings : int
-        How many units in the last place the approximations may be off.
+        How many units in the last place the ratios may be off.
     """
     near = _near_decimals(ratios, spacings)
     settled = ratios.copy()

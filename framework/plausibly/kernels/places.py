@@ -15,13 +15,7 @@ from plausibly.kernels.types import Bools, Floats, Ints
 
 @attrs.frozen(eq=False)
 class Places:
-    """Labels of some examples in the order of their probabilities, (example, place).
-
-    Attributes
-    ----------
-    ordered : ndarray, (example, place)
-        Probabilities, from the least to the largest.
-    """
+    """Probabilities of some examples from the least to the largest, (example, place)."""
 
     ordered: Floats
 
@@ -105,28 +99,23 @@ Rule: TypeAlias = Callable[[Places, Floats | None], Floats]
 
 
 def by_places(probabilities: Floats, uniform: Floats | None, rule: Rule) -> Floats:
-    """Return what a rule says of the places of all labels, in the order of the labels.
+    """Return what a rule says of the places of all labels, (..., label), in their order and dtype.
 
     Parameters
     ----------
     probabilities : ndarray, (..., label)
         Where one is NaN, so are all scores of its example.
     uniform : ndarray, (..., 1), or None
-        What the rule gets, as float64: one number per example.
     rule : callable
         Called with some examples at a time, so that temporaries stay small, and in several threads.
-
-    Returns
-    -------
-    ndarray, (..., label)
-        In the dtype of `probabilities`.
     """
     rows = probabilities.reshape(-1, probabilities.shape[-1])
     draws = None if uniform is None else uniform.reshape(-1, 1)
     scores = np.empty(rows.shape, dtype=probabilities.dtype)
 
     def fill(block: slice) -> None:
-        order, ordered = _in_order(rows[block])
+        order = np.argsort(rows[block], axis=1)
+        ordered = np.take_along_axis(rows[block], order, axis=1)
         # A huge penalty gives -inf, which still compares.
         with np.errstate(over="ignore", invalid="ignore"):
             values = rule(Places(ordered), None if draws is None else draws[block])
@@ -137,19 +126,3 @@ def by_places(probabilities: Floats, uniform: Floats | None, rule: Rule) -> Floa
 
     map_blocks(fill, rows.shape)
     return scores.reshape(probabilities.shape)
-
-
-def _in_order(rows: Floats) -> tuple[Ints, Floats]:
-    """Return which label stands at each place, and its probability."""
-    if rows.dtype == np.float32 and not np.signbit(rows).any():
-        # Bits of floats from zero up are in the order of the floats, NaN behind all. With the label
-        # behind them they fit into 64 bits, and sorting numbers is faster than sorting places.
-        packed = rows.view(np.uint32).astype(np.uint64)
-        packed <<= np.uint64(32)
-        packed |= np.arange(rows.shape[1], dtype=np.uint64)
-        packed.sort(axis=1)
-        order = (packed & np.uint64(0xFFFFFFFF)).astype(np.intp)
-        packed >>= np.uint64(32)
-        return order, packed.astype(np.uint32).view(np.float32)
-    order = np.argsort(rows, axis=1)
-    return order, np.take_along_axis(rows, order, axis=1)

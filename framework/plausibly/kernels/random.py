@@ -14,7 +14,6 @@ from datetime import date
 from decimal import Decimal
 from hashlib import blake2b
 from numbers import Integral, Real
-from typing import Protocol, runtime_checkable
 
 import attrs
 import numpy as np
@@ -26,16 +25,6 @@ _BLOCK = 1 << 15  # of uniforms, so that what is in hand stays in the cache
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
-
-
-@runtime_checkable
-class _Array(Protocol):
-    """An array of numpy, or an index of pandas."""
-
-    @property
-    def dtype(self) -> np.dtype[np.generic]: ...
-
-    def tolist(self) -> list[object]: ...
 
 
 def name_text(value: object) -> str:
@@ -66,14 +55,8 @@ def hash_names(names: Iterable[object]) -> Hashes:
     ----------
     names : iterable
         Names of examples; ``7``, ``7.0`` and ``"7"`` are the same name.
-
-    Returns
-    -------
-    ndarray of uint64, (example,)
     """
-    # An index or array gives its entries one by one far more slowly than all at once.
-    listed = names.tolist() if isinstance(names, _Array) and names.dtype.kind in "OUiu" else names
-    texts = (name if type(name) is str else name_text(name) for name in listed)
+    texts = (name if type(name) is str else name_text(name) for name in names)
     fresh = blake2b(digest_size=8).copy
     digests = bytearray()
     for text in texts:
@@ -152,11 +135,6 @@ class Keys:
         ----------
         hashes : ndarray of uint64, (example,)
         counts : ndarray of int, (example,)
-            0 or more.
-
-        Returns
-        -------
-        ndarray of float64, (sum of counts,)
         """
         starts = np.cumsum(counts) - counts
         uniforms = np.empty(int(counts.sum()), dtype=np.float64)

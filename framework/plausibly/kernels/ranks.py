@@ -1,10 +1,13 @@
-"""Orders and ranks: order statistics, floats as integers in their order, ranks in a large pool."""
+"""Orders and ranks: order statistics, floats as integers in their order, ranks in a large pool.
+
+And hulls along ordered labels, which are values without a hole.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 import attrs
 import numpy as np
@@ -13,6 +16,7 @@ from numpy.typing import NDArray
 from plausibly.kernels.blocks import map_blocks
 from plausibly.kernels.types import Floats, Ints, Masses
 
+Array = TypeVar("Array", bound=NDArray[Any])  # Any: flags or numbers
 Bits: TypeAlias = NDArray[np.uint32] | NDArray[np.uint64]
 
 
@@ -67,6 +71,17 @@ def least_true(holds: Callable[[int], bool], low: int, high: int) -> int:
         else:
             low = middle
     return high
+
+
+def hull(values: Array) -> Array:
+    """Return the least values that are at least these and have no hole along the last axis.
+
+    ``v'_k = min(max_(l <= k) v_l, max_(l >= k) v_l)``: the labels with ``v' >= t`` are those from
+    the first to the last with ``v >= t``, for every t. Nothing is rounded.
+    """
+    below = np.maximum.accumulate(values, axis=-1)
+    above = np.maximum.accumulate(values[..., ::-1], axis=-1)[..., ::-1]
+    return cast("Array", np.minimum(below, above))
 
 
 Side: TypeAlias = Literal["left", "right"]

@@ -14,7 +14,6 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.kernels.blocks import map_blocks
 from plausibly.kernels.types import Bools, Floats, Ints, Numbers, unwritable
 
 Rows: TypeAlias = NDArray[np.intp] | slice
@@ -62,18 +61,14 @@ class Dense:
 
     def argmax(self) -> NDArray[np.int32]:
         """Return the label code (example,) of the largest plausibility, the first where tied."""
-        slot = np.empty(len(self.weight), dtype=np.intp)
-
-        def fill(rows: slice) -> None:
-            slot[rows] = np.argmax(self.weight[rows], axis=1)
-
-        map_blocks(fill, self.weight.shape)
+        slot = np.argmax(self.weight, axis=1)
         return self.label_at(np.arange(len(slot)), slot).astype(np.int32)
 
     def above_zero(self) -> Sparse:
         """Return the sparse form."""
-        row, label = np.nonzero(self.weight)
-        return Sparse.of_pairs(row, label, self.weight[row, label], self.shape)
+        place = np.flatnonzero(self.weight != 0)  # several times as fast as `nonzero` of two dims
+        row, label = np.divmod(place, max(1, self.shape[1]))
+        return Sparse.of_pairs(row, label, self.weight.ravel()[place], self.shape)
 
 
 @attrs.frozen(eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +17,8 @@ Masses: TypeAlias = NDArray[Any]  # Any: int64, or Python integers in an object 
 Hashes: TypeAlias = NDArray[np.uint64]
 Bools: TypeAlias = NDArray[np.bool_]
 
-Column = TypeVar("Column", bound=NDArray[Any])  # Any: what it holds is not looked at
 
-
-def still(column: Column) -> Column:
-    """Return an array of our own, made read-only."""
-    column.flags.writeable = False
-    return column
-
-
-def unwritable(column: NDArray[Any]) -> NDArray[Any]:  # Any: as for Column
+def unwritable(column: NDArray[Any]) -> NDArray[Any]:  # Any: what it holds is not looked at
     """Return a read-only view of an array, or a number."""
     view = np.asarray(column).view()
     view.flags.writeable = False

@@ -1,10 +1,8 @@
 from plausibly.calibration.data import (
     CalibrationData as CalibrationData,
 )
-from plausibly.calibration.pools import (
-    Pools as Pools,
-)
 from plausibly.calibration.pvalues import (
+    Pools as Pools,
     PValues as PValues,
     exact as exact,
 )
@@ -62,10 +60,8 @@ from plausibly.guarantee import (
     Guarantee as Guarantee,
     bounded as bounded,
 )
-from plausibly.kernels.hull import (
-    hull as hull,
-)
 from plausibly.kernels.masses import (
+    ordered_sum as ordered_sum,
     settle as settle,
 )
 from plausibly.kernels.places import (
@@ -75,8 +71,8 @@ from plausibly.kernels.places import (
 from plausibly.kernels.random import (
     Keys as Keys,
 )
-from plausibly.kernels.sums import (
-    ordered_sum as ordered_sum,
+from plausibly.kernels.ranks import (
+    hull as hull,
 )
 from plausibly.kernels.types import (
     Bools as Bools,

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from plausibly.calibration.data import ArrayScores, CalibrationData
 from plausibly.calibration.examples import HashedNames
-from plausibly.calibration.pools import Pools
-from plausibly.calibration.pvalues import PValues
+from plausibly.calibration.pvalues import Pools, PValues
 from plausibly.calibration.scores import CalibrationScores
 from plausibly.errors import InputError
 from plausibly.guarantee import BY_LABEL, bounded, rounded

@@ -8,8 +8,7 @@ from itertools import pairwise
 import attrs
 import numpy as np
 
-from plausibly.calibration.pools import Pools
-from plausibly.calibration.pvalues import PValues
+from plausibly.calibration.pvalues import Pools, PValues
 from plausibly.calibration.scores import CalibrationScores
 from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import CalibrationSummary, Claim, Guarantee
