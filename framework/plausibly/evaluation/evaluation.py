@@ -61,9 +61,9 @@ from plausibly.kernels.coverage import Ties
 from plausibly.kernels.types import Ints
 from plausibly.text import percent
 
-TIED_SHARE = "tied_share"
 STRATA = ("below 0.5", "0.5 to 0.8", "0.8 and above")
 STRATA_FROM = (0.5, 0.8)
+_WHOLE, _STRATUM, _GROUP = "whole", "stratum_", "group_"
 _SLACK = 1e-6  # Tolerance for sums of decimals: 0.1 + 0.7 == 0.7999999999999999.
 
 
@@ -80,21 +80,6 @@ class Evaluation(Result):
         """Mean number of labels per set, ([alpha])."""
         return self.data[f"{SET_SIZE}_mean"]
 
-    def summary(self) -> list[str]:
-        every = planes(self.data)
-        if len(every) == 1:
-            return self.lines()
-        shown = every[:MOST_GROUPS]
-        lines = [head_line("", self.data, "examples", "coverage", "set size")]
-        rows = [_figure(plane, AGGREGATED, f"alpha {alpha_of(plane):g}") for plane in shown]
-        lines += [line for figure in rows for line in figure.line()]
-        if any(figure.rough for figure in rows):
-            lines.append(f"* a rough interval: {ROUGHNESS}")
-        for plane in shown:
-            lines += wrapped(_verdict(plane, short=True), f"alpha {alpha_of(plane):g}")
-        rest = len(every) - len(shown)
-        return [*lines, *([f"{rest} more values of alpha in data"] if rest else [])]
-
     def block(self, plane: xr.Dataset) -> list[str]:
         alpha = alpha_of(plane)
         there = [quantity for quantity in QUANTITIES.items() if f"{quantity[0]}_mean" in plane]
@@ -109,18 +94,19 @@ class Evaluation(Result):
         tables.append(("by ambiguity (share of the most frequent answer)", strata))
         head = "" if alpha is None else f"alpha {alpha:g}"
         lines = [head_line(head, plane, "examples", "coverage", "set size")]
+        rough = False
         for title, rows in tables:
-            lines += [
-                *([title] if title else []),
-                *(line for figure in rows for line in figure.line()),
-            ]
-        along = [_figure(plane, ORDINAL_GAP, "")] if HOLES in plane else []
-        if any(figure.rough for _, rows in [*tables, ("", along)] for figure in rows):
+            lines += [title] if title else []
+            for row in rows:
+                size, rough = decimal(row.set_size, 2) if row.n else "-", rough or row.rough
+                ends = row.mean, row.low, row.high
+                lines += figure_line(row.title, counted(row.n), ends, size, rough=row.rough)
+        along, gap = HOLES in plane, f"{ORDINAL_GAP}_{ROUGH}"
+        if rough or (along and bool(plane.get(gap, False))):
             lines.append(f"* a rough interval: {ROUGHNESS}")
         elif f"{GUARANTEED}_{ROUGH}" in plane and bool(plane[f"{GUARANTEED}_{ROUGH}"].any()):
             lines.append(f"The interval of the guarantee is rough: {ROUGHNESS}")
-        for gap in along:
-            lines += wrapped(_along_order(plane, gap), "order")
+        lines += wrapped(_along_order(plane), "order") if along else []
         return [*lines, *wrapped(_verdict(plane), "verdict")]
 
     def verdict(self) -> str:
@@ -252,56 +238,48 @@ def evaluate(
         only_common,
         in_chunks=True,
     )
-    codes = (
-        None
-        if true_label is None
-        else inputs.true_codes(true_label, prepared.arrays, prepared.labels)
-    )
-    groups = None if by is None else inputs.codes_of(prepared.coordinate(by))
+    order, averaging = prepared.order, prepared.averaging
+    codes = inputs.true_codes(true_label, prepared.arrays, prepared.labels)
+    groups = None
+    if by is not None:
+        groups = inputs.codes_of(inputs.example_values(by, prepared.arrays)[order])
     # The guaranteed share of the plausibilities at each alpha, where there is one.
-    by_alpha = {
-        float(guarantee.alpha): guarantee.share
-        for guarantee in inputs.guarantees_of(prepared.attrs)
-    }
+    stated = inputs.guarantees_of(prepared.attrs)
+    by_alpha = {float(guarantee.alpha): guarantee.share for guarantee in stated}
     alphas = prepared.sets.coords.get(names.ALPHA, np.array([]))
     wanted = [by_alpha.get(float(alpha)) for alpha in alphas]
     shares = np.array(wanted, dtype=np.float64) - _SLACK if wanted and None not in wanted else None
     measured = prepared.measured(policy, codes, shares)
-    averaging, outcomes = prepared.averaging, prepared.outcomes(measured)
-    columns: intervals.Variables = {}
+    outcomes = prepared.outcomes(measured)
+    tied = float(measured.tied.mean())
+    result = prepared.result(ties=policy, tied_share=tied, **({} if by is None else {"by": by}))
+    del result.attrs["n"]
+    result = result.assign_coords({names.EXAMPLE: prepared.sets[names.EXAMPLE].values})
     if prepared.label_order is not None:
         steps, weights = inputs.steps_of_misses(outcomes)
         # A missed answer is one step away or more: the interval is of the further steps.
         top = max(len(prepared.labels) - 2.0, np.finfo(np.float64).tiny)
-        further = [
-            averaging.interval(column - 1.0, weight, top=top)
-            for column, weight in zip(steps.T, weights.T, strict=True)
-        ]
-        gaps = [
-            attrs.evolve(gap, mean=1.0 + gap.mean, low=1.0 + gap.low, high=1.0 + gap.high)
-            for gap in further
-        ]
-        columns |= averaging.variables(ORDINAL_GAP, gaps)
+        gaps = []
+        for column, weight in zip(steps.T, weights.T, strict=True):
+            gap = averaging.interval(column - 1.0, weight, top=top)
+            gaps.append(
+                attrs.evolve(gap, mean=1.0 + gap.mean, low=1.0 + gap.low, high=1.0 + gap.high)
+            )
         along = inputs.figures_along_order(outcomes)
-        for name in (EMPTY_MISSES, HOLES):
-            columns[name] = (names.ALPHA,), along[name]
-    chosen = {"ties": policy, TIED_SHARE: float(measured.tied.mean())}
-    result = prepared.result(**chosen, **({} if by is None else {"by": by}))
-    result = result.assign_coords({names.EXAMPLE: prepared.sets[names.EXAMPLE].values})
+        singles = {name: (names.ALPHA, along[name]) for name in (EMPTY_MISSES, HOLES)}
+        result = result.assign({**averaging.variables(ORDINAL_GAP, gaps), **singles})
     for name in outcomes:
         values = measured.outcomes[name]
         kept = values.astype(np.int64) if name == SET_SIZE else values
         result[name] = ((names.EXAMPLE, names.ALPHA), kept)
     result["largest_plausibility"] = (names.EXAMPLE, measured.largest)
-    result = result.assign(columns)
-    result["n"] = ((), np.int64(result.attrs.pop("n")))
-    strata = stratum_of(measured.largest)[prepared.order]
+    whole = np.zeros(len(order), dtype=np.intp)
     parts: list[tuple[str, str, NDArray[np.generic], Ints]] = [
-        (AMBIGUITY, "stratum_", np.array(STRATA), strata)
+        (_WHOLE, "", np.array(["all"]), whole),
+        (AMBIGUITY, _STRATUM, np.array(STRATA), stratum_of(measured.largest)[order]),
     ]
     if by is not None and groups is not None:
-        parts.append((by, "group_", *groups))
-    result = merged(result, averaging.overall(outcomes))
+        parts.append((by, _GROUP, *groups))
     for dim, prefix, titles, of in parts:
         if dim in result.variables or dim in result.dims:
             raise InputError(
@@ -315,18 +293,14 @@ def evaluate(
         # Intervals of groups are compared with each other, and hold for all of them together.
         among = len(titles) if prefix == _GROUP else 1
         grouped = averaging.grouped(outcomes, rows, titles, dim=dim, prefix=prefix, among=among)
-        result = merged(result, grouped)
-    result = merged(result, _guaranteed(prepared, outcomes, by, groups))
+        result.update(grouped.isel({dim: 0}, drop=True) if dim == _WHOLE else grouped)
+    result.update(_guaranteed(prepared, outcomes, by, groups))
     return Evaluation(prepared.squeezed(result))
 
 
 def stratum_of(largest: Doubles) -> NDArray[np.intp]:
     """Return the place in `STRATA` of examples with these largest plausibilities, (example,)."""
     return np.digitize(largest + _SLACK, STRATA_FROM)
-
-
-def merged(first: xr.Dataset, second: xr.Dataset) -> xr.Dataset:
-    return first.merge(second, join="exact", compat="no_conflicts")
 
 
 def _guaranteed(
@@ -341,15 +315,15 @@ def _guaranteed(
     if guarantee is None or not (guarantee.by or guarantee.cluster) or name not in outcomes:
         return xr.Dataset()
     by_label, averaging, units = guarantee.by == BY_LABEL, prepared.averaging, None
+    in_chunks = is_lazy(prepared.sets) or prepared.plausibilities.in_chunks
+    if in_chunks if by_label else guarantee.by not in ("", by):
+        return xr.Dataset()
     if guarantee.cluster:
         values = inputs.known_values(guarantee.cluster, prepared.arrays)
         if values is None:
             return xr.Dataset()
         units = inputs.codes_of(values[prepared.order])[1]
         averaging = attrs.evolve(averaging, clusters=units)
-    in_chunks = is_lazy(prepared.sets) or prepared.plausibilities.in_chunks
-    if in_chunks if by_label else guarantee.by not in ("", by):
-        return xr.Dataset()
 
     def cells() -> Iterator[tuple[str, Doubles, Sequence[Doubles]]]:
         """Yield each group or label with the weights of its examples, one outcome per alpha."""
@@ -407,7 +381,6 @@ _AGAINST: dict[Standing, str] = {  # the worst first
 ROUGHNESS = "fewer than ten clusters, or nearly all outcomes equal"
 _ROUNDING = 1e-9
 _WIDE = 0.1  # an interval this wide tells little
-_STRATUM, _GROUP = "stratum_", "group_"
 
 
 @attrs.frozen
@@ -422,13 +395,8 @@ class Figure:
     set_size: float
     rough: bool
 
-    def line(self) -> list[str]:
-        size = decimal(self.set_size, 2) if self.n else "-"
-        ends = self.mean, self.low, self.high
-        return figure_line(self.title, counted(self.n), ends, size, rough=self.rough)
 
-
-def _figure(plane: xr.Dataset, quantity: str, title: str, prefix: str = "") -> Figure:
+def _figure(plane: xr.Dataset, quantity: str, title: str = "", prefix: str = "") -> Figure:
     """Return one figure of a plane without other dims."""
     size = float(plane.get(f"{prefix}{SET_SIZE}_mean", math.nan))
     n = int(plane[f"{GUARANTEED}_n" if prefix == GUARANTEED else f"{prefix}n"])
@@ -442,8 +410,9 @@ def _parts(plane: xr.Dataset, dim: str, prefix: str, indent: str = "") -> list[F
     return [_figure(part, AGGREGATED, f"{indent}{part[dim].item()}", prefix) for part in parts]
 
 
-def _along_order(plane: xr.Dataset, gap: Figure) -> str:
+def _along_order(plane: xr.Dataset) -> str:
     """Return how far the sets are, along ordered labels, from the answers that they miss."""
+    gap = _figure(plane, ORDINAL_GAP)
     empty, holes = float(plane[EMPTY_MISSES]), float(plane[HOLES])
     text = f"{percent(holes)} of the sets have holes" if holes else "no set has a hole"
     if not math.isnan(gap.mean):
@@ -462,10 +431,10 @@ def _guarantee(plane: xr.Dataset) -> Guarantee | None:
     return next((guarantee for guarantee in stated if float(guarantee.alpha) == alpha), None)
 
 
-def _verdict(plane: xr.Dataset, *, short: bool = False) -> str:
+def _verdict(plane: xr.Dataset) -> str:
     """Return how what was measured at one alpha compares with the guarantee."""
     guarantee = _guarantee(plane)
-    answers = decimal(_figure(plane, AGGREGATED, "").mean)
+    answers = decimal(_figure(plane, AGGREGATED).mean)
     if guarantee is None or guarantee.level is None:
         text = f"No guarantee; the sets cover {answers} of the answers."
     elif guarantee.target == "risk":
@@ -486,7 +455,7 @@ def _verdict(plane: xr.Dataset, *, short: bool = False) -> str:
                 "majority-vote": " of the majority votes",
                 "mass": f" of sets with {bounded(guarantee.share or 1)} of the answers",
             }.get(guarantee.target, "")
-            measured = _figure(plane, COVERAGE[guarantee.target], "")
+            measured = _figure(plane, COVERAGE[guarantee.target])
             if guarantee.cluster and verdict.covered and not guarantee.by:
                 measured, of = verdict.covered, f'{of} of a new "{guarantee.cluster}"'
             how = "on average"
@@ -498,7 +467,7 @@ def _verdict(plane: xr.Dataset, *, short: bool = False) -> str:
         text += "."
         if guarantee.target == "majority-vote":
             text += f" The coverage of all answers, {answers}, is not guaranteed."
-        if guarantee.target == "aggregated" and not guarantee.by and not short:
+        if guarantee.target == "aggregated" and not guarantee.by:
             # Where the sets cover clearly less than the guaranteed average.
             level = float(guarantee.level)
             if "by" in plane.attrs:
@@ -542,7 +511,7 @@ def judgement(evaluation: xr.Dataset | Evaluation, guarantee: Guarantee) -> Judg
     if guarantee.vacuous:
         return Judgement("vacuous", None, "vacuous: every set contains all labels")
     if not guarantee.by and not guarantee.cluster:
-        cells = [_figure(plane, COVERAGE[guarantee.target], "")]
+        cells = [_figure(plane, COVERAGE[guarantee.target])]
     elif f"{GUARANTEED}_mean" not in plane:
         how = f"for {guarantee.per}: load() the sets to check it"
         if guarantee.by not in ("", BY_LABEL, plane.attrs.get("by", "")):

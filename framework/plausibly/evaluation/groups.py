@@ -18,7 +18,7 @@ from plausibly.data.names import is_missing, name_text, name_texts, positions, q
 from plausibly.data.plausibilities import Plausibilities
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
-from plausibly.evaluation.evaluation import STRATA_FROM, merged
+from plausibly.evaluation.evaluation import STRATA_FROM
 from plausibly.evaluation.inputs import EvaluationInputs, meant, prepare
 from plausibly.evaluation.intervals import IntervalMethod, groups_of
 from plausibly.evaluation.result import (
@@ -272,7 +272,7 @@ class BySetSize(Grouper):
             by_alpha, dim=names.ALPHA, coords="different", compat="equals", join="exact"
         ).transpose(SIZE, names.ALPHA)
         by_size = by_size.assign_coords(size_from=(SIZE, begins), size_to=(SIZE, last))
-        return merged(prepared.result(ties=ties), by_size)
+        return prepared.result(ties=ties).assign(by_size)
 
 
 @attrs.frozen(eq=False)
@@ -352,7 +352,7 @@ class ByRange(Grouper):
         strata = strata.assign_coords(
             stratum_from=(STRATUM, bounds[:-1]), stratum_to=(STRATUM, bounds[1:])
         )
-        return merged(prepared.result(of=called, ties=ties), strata)
+        return prepared.result(of=called, ties=ties).assign(strata)
 
 
 @attrs.frozen(init=False)
@@ -398,7 +398,10 @@ class ByCoordinate(Grouper):
             expected = "one coordinate of the examples or more, each once"
             raise out_of_range("by", listed(wanted) or "none", expected=expected, hint='by="site"')
         clusters = prepared.averaging.clusters
-        coded = {name: inputs.codes_of(prepared.coordinate(name)) for name in wanted}
+        coded = {
+            name: inputs.codes_of(inputs.example_values(name, prepared.arrays)[prepared.order])
+            for name in wanted
+        }
         kept: list[tuple[str, int, Ints]] = []
         sizes: list[int] = []
         # The values of one coordinate first, then combinations of several.
@@ -435,7 +438,7 @@ class ByCoordinate(Grouper):
             at_least=self.at_least,
             note=MULTIPLICITY,
         )
-        result = merged(attributes, subgroups.assign_coords(depth=(SUBGROUP, list(depths))))
+        result = attributes.assign(subgroups.assign_coords(depth=(SUBGROUP, list(depths))))
         lowest = np.lexsort(
             [subgroups[f"{AGGREGATED}_{end}"].values for end in ("mean", "high")], 0
         )

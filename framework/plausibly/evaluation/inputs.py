@@ -306,11 +306,13 @@ def codes_of(values: NDArray[np.generic]) -> tuple[NDArray[np.generic], Ints]:
 
 
 def true_codes(
-    true_label: str | xr.DataArray,
+    true_label: str | xr.DataArray | None,
     arrays: Sequence[xr.DataArray | xr.Dataset],
     labels: Sequence[str],
-) -> Ints:
-    """Return the code of the true label of each example."""
+) -> Ints | None:
+    """Return the code of the true label of each example, where it is known."""
+    if true_label is None:
+        return None
     name = true_label if isinstance(true_label, str) else "true label"
     written = names.name_texts(values_by_name(true_label, arrays, "true", name))
     # A column of numbers has lost whether it wrote 1 or 1.0; where both are labels, that matters.
@@ -376,10 +378,6 @@ class EvaluationInputs:
         for label, column in enumerate(self.plausibilities.stored.by_label(self.order)):
             held = inside[self.order, label].T.astype(np.float64, order="C")
             yield column.astype(np.float64), list(held)
-
-    def coordinate(self, name: str) -> NDArray[np.generic]:
-        """Return a coordinate of the examples in `order`, (example,)."""
-        return example_values(name, self.arrays)[self.order]
 
     def measured(
         self, ties: Ties = "first", true_label: Ints | None = None, shares: Doubles | None = None

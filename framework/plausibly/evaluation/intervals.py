@@ -286,12 +286,6 @@ class Averaging:
         dims = [names.ALPHA] if dim is None else [dim, names.ALPHA]
         return variables(name, nested, dims, ENDS if self.clusters is None else (*ENDS, ROUGH))
 
-    def overall(self, outcomes: Measures) -> xr.Dataset:
-        """Return means of all examples, and shares of sets, (alpha,)."""
-        whole = [np.arange(len(next(iter(outcomes.values()))))]
-        result = self.grouped(outcomes, whole, np.array(["all"]), dim="whole")
-        return result.isel(whole=0, drop=True).drop_vars("n")
-
     def grouped(
         self,
         outcomes: Measures,
@@ -303,7 +297,7 @@ class Averaging:
         count: str = "n",
         among: int = 1,
     ) -> xr.Dataset:
-        """Return the same for each group of rows: variables (group, alpha), and their sizes."""
+        """Return means and shares of sets for each group of rows, (group, alpha), and sizes."""
         columns: Variables = {f"{prefix}{count}": ([dim], np.array(list(map(len, groups))))}
         for name, values in outcomes.items():
             top = float(self.labels) if name == SET_SIZE else 1.0

@@ -276,9 +276,7 @@ def compare(
         strata=strata,
         seed=seed,
         ties=policy,
-        true_label=None
-        if true_label is None
-        else inputs.true_codes(true_label, (model, plausibilities), labels),
+        true_label=inputs.true_codes(true_label, (model, plausibilities), labels),
         draws=numbers[0],
         sizes=numbers[1],
     )

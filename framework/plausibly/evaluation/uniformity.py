@@ -110,8 +110,8 @@ def p_value_uniformity(
     uniform = Keys(seed).child("uniformity/drawn").uniform(hashes)
     stored, about = record.stored, (p, record.about)
     codes: dict[str, Ints] = {VOTED: stored.argmax(), DRAWN: draw_labels(stored, uniform)[0]}
-    if true_label is not None:
-        codes[TRUE] = inputs.true_codes(true_label, about, labels)
+    true = inputs.true_codes(true_label, about, labels)
+    codes |= {} if true is None else {TRUE: true}
     clusters = None
     if cluster is not None:
         clusters = inputs.codes_of(inputs.example_values(cluster, about))[1]
