@@ -298,7 +298,7 @@ class ByRange(Grouper):
     def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
         name = self.of if isinstance(self.of, str) else self.of.name
         called = "values" if name is None else str(name)
-        numbers = inputs.values_by_name(self.of, prepared.arrays, "values", called)
+        numbers = inputs.values_by_name(self.of, prepared.arrays, called)
         if numbers.dtype.kind not in "biuf":
             raise InputError(
                 "strata-of-text",

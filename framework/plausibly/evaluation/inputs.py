@@ -13,7 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.calibration.alphas import AlphaLike, Alphas
-from plausibly.calibration.coordinates import as_values, coordinates_over, emptiness, group_names
+from plausibly.calibration.coordinates import complete, coordinates_over, group_names
 from plausibly.conformal.aggregate import aggregated
 from plausibly.conformal.inputs import (
     FINGERPRINT,
@@ -215,18 +215,16 @@ def example_values(
     coordinate: str, arrays: Sequence[xr.DataArray | xr.Dataset]
 ) -> NDArray[np.generic]:
     """Return a coordinate of the examples, from the first array that has it."""
-    name: object = coordinate
-    text = name if isinstance(name, str) else type(name).__name__
-    for array in arrays if isinstance(name, str) else ():
-        if text in array.coords and array[text].dims == (names.EXAMPLE,):
-            return _filled(array[text], "coordinate", text)
+    for array in arrays:
+        if coordinate in array.coords and array[coordinate].dims == (names.EXAMPLE,):
+            return _filled(array[coordinate], coordinate)
     there = sorted(coordinates_over(names.EXAMPLE, arrays))
     raise InputError(
         "coordinate-missing",
-        f'the examples have no coordinate "{text}"',
+        f'the examples have no coordinate "{coordinate}"',
         expected="the name of a coordinate over example",
         found=listed(there) or "none",
-        hint=meant(text, there) or "assign_coords, or a table of examples",
+        hint=meant(coordinate, there) or "assign_coords, or a table of examples",
         details={"coordinates": there},
     )
 
@@ -237,32 +235,26 @@ def meant(name: str, known: Collection[str]) -> str:
     return "" if close is None else f'did you mean "{close}"?'
 
 
-def _filled(array: xr.DataArray, kind: str, title: str) -> NDArray[np.generic]:
+def _filled(array: xr.DataArray, title: str) -> NDArray[np.generic]:
     """Return the values of the examples, each of which must be there."""
-    values: NDArray[np.generic] = array.values
-    complete = as_values(values)
-    if complete is None:
-        lacking = array[names.EXAMPLE].values[emptiness(values)]
-        raise without(kind, title, lacking, len(values))
-    return complete
+    examples = array[names.EXAMPLE].values
+    return complete(array.values, title, source="the evaluation", examples=examples)
 
 
-def without(
-    kind: str, title: str, lacking: Sequence[str] | NDArray[np.str_], total: int
-) -> InputError:
-    """Return the error that some examples have no value of a kind."""
-    return InputError(
-        "coordinate-empty" if kind == "coordinate" else f"{kind}-missing",
-        f'{counted(len(lacking))} of {counted(total)} examples have no "{title}"',
-        expected="a value for each example",
-        found=f"none for {listed(lacking)}",
-        hint="add them, or leave these examples out with sel(example=...)",
-        details={"examples": list(map(str, lacking))},
-    )
+def check_there(lacking: Bools, title: str, examples: NDArray[np.str_]) -> None:
+    """Raise ``values-missing`` where examples lack a value."""
+    if lacking.any():
+        raise InputError(
+            "values-missing",
+            f'{counted(int(lacking.sum()))} of {counted(len(lacking))} examples have no "{title}"',
+            expected="a value for each example",
+            found=f"none for {listed(examples[lacking])}",
+            hint="add them, or leave these examples out with sel(example=...)",
+        )
 
 
 def values_by_name(
-    values: object, arrays: Sequence[xr.DataArray | xr.Dataset], kind: str, title: str
+    values: object, arrays: Sequence[xr.DataArray | xr.Dataset], title: str
 ) -> NDArray[np.generic]:
     """Return a coordinate of the examples, or values by name, in the order of the first array."""
     if isinstance(values, str):
@@ -272,7 +264,7 @@ def values_by_name(
         problem = unnamed(values, {names.EXAMPLE})
     if problem or not isinstance(values, xr.DataArray):
         raise InputError(
-            f"{kind}-malformed",
+            "values-malformed",
             f'"{title}" is not named by example',
             expected="a DataArray over example, with names, or the name of a coordinate",
             found=problem,
@@ -281,10 +273,9 @@ def values_by_name(
         )
     examples = arrays[0][names.EXAMPLE].values
     places = positions(names.name_texts(values[names.EXAMPLE].values), list(map(str, examples)))
-    if (places < 0).any():
-        raise without(kind, title, examples[places < 0], len(examples))
+    check_there(places < 0, title, examples)
     ordered = values.isel({names.EXAMPLE: places}).assign_coords({names.EXAMPLE: examples})
-    return _filled(ordered, kind, title)
+    return _filled(ordered, title)
 
 
 def known_values(
@@ -314,7 +305,7 @@ def true_codes(
     if true_label is None:
         return None
     name = true_label if isinstance(true_label, str) else "true label"
-    written = names.name_texts(values_by_name(true_label, arrays, "true", name))
+    written = names.name_texts(values_by_name(true_label, arrays, name))
     # A column of numbers has lost whether it wrote 1 or 1.0; where both are labels, that matters.
     known = list(map(names.number_text, labels))
     if len(set(known)) == len(known):
@@ -323,19 +314,15 @@ def true_codes(
         codes = positions(labels, written)
     if (codes < 0).any():
         unknown = sorted({label for label, code in zip(written, codes, strict=True) if code < 0})
-        hint = meant(unknown[0], labels)
         raise InputError(
             "label-unknown",
             f'{counted(int((codes < 0).sum()))} examples have a "{name}" that the sets do not know',
             expected=f"one of {len(labels)} labels: {listed(labels)}",
-            found=listed(names.quoted(label) for label in unknown),
-            hint=f"{hint and f'{hint} '}fix it, or leave these examples out with sel(example=...)",
+            found=listed(map(names.quoted, unknown)),
+            hint=meant(unknown[0], labels) or "leave these examples out with sel(example=...)",
             details={"labels": unknown},
         )
     return codes
-
-
-_CARRIED = (GUARANTEES, FINGERPRINT, OVERLAP)
 
 
 def guarantees_of(attributes: Mapping[str, object]) -> list[Guarantee]:
@@ -344,7 +331,7 @@ def guarantees_of(attributes: Mapping[str, object]) -> list[Guarantee]:
     return [Guarantee.from_json(plain) for plain in stated]
 
 
-@attrs.frozen(kw_only=True, eq=False)
+@attrs.frozen(eq=False)
 class EvaluationInputs:
     """Sets and plausibilities of the same examples and labels, ready to be measured."""
 
@@ -467,27 +454,15 @@ def prepare(
     clusters = None
     if cluster is not None:
         clusters = codes_of(example_values(cluster, (inside, record.about)))[1]
-    carried = {name: sets.attrs[name] for name in _CARRIED if name in sets.attrs}
-    carried |= {"interval": interval, "confidence": confidence, "seed": seed}
-    carried["labels"] = inside.sizes[names.LABEL]
+    known = (GUARANTEES, FINGERPRINT, OVERLAP)
+    carried = {name: sets.attrs[name] for name in known if name in sets.attrs}
+    labels = inside.sizes[names.LABEL]
+    carried |= {"interval": interval, "confidence": confidence, "seed": seed, "labels": labels}
     if clusters is not None:
         carried |= {"cluster": cluster, "clusters": int(clusters.max()) + 1}
-    averaging = Averaging(
-        None if clusters is None else clusters[order],
-        inside.sizes[names.LABEL],
-        interval,
-        confidence,
-    )
-    return EvaluationInputs(
-        sets=inside,
-        several=several,
-        plausibilities=record,
-        hashes=hashes,
-        order=order,
-        averaging=averaging,
-        seed=seed,
-        attrs=carried,
-    )
+        clusters = clusters[order]
+    averaging = Averaging(clusters, labels, interval, confidence)
+    return EvaluationInputs(inside, several, record, hashes, order, averaging, seed, carried)
 
 
 def drawn_order(hashes: Hashes, seed: int) -> NDArray[np.intp]:
@@ -566,17 +541,12 @@ def p_value_rows(
     predictor: ConformalPredictor, predictions: xr.DataArray
 ) -> Iterator[tuple[slice, Floats]]:
     """Yield slices of examples with their p-values (example, label), labels as in the predictor."""
-    labels = list(map(str, predictions[names.LABEL].values))
-    wanted = list(predictor.labels)
-    code = slice(None) if labels == wanted else positions(labels, wanted)
-    lazy = is_lazy(predictions)
-    sizes = predictions.variable.chunksizes.get(names.EXAMPLE, (predictions.sizes[names.EXAMPLE],))
+    count, labels = predictions.sizes[names.EXAMPLE], list(predictor.labels)
     end = 0
-    for size in sizes:
+    for size in predictions.variable.chunksizes.get(names.EXAMPLE, (count,)):
         start, end = end, end + size
-        part = predictions.isel({names.EXAMPLE: slice(start, end)})
-        part = part.load() if lazy else part
         for rows in row_blocks((size, len(labels))):
-            p_values = predictor.p_values(part.isel({names.EXAMPLE: rows}))
-            values: Floats = p_values.transpose(names.EXAMPLE, names.LABEL).values
-            yield slice(start + rows.start, start + rows.stop), values[:, code]
+            part = slice(start + rows.start, start + rows.stop)
+            p_values = predictor.p_values(predictions.isel({names.EXAMPLE: part}).load())
+            ordered = p_values.sel({names.LABEL: labels}).transpose(names.EXAMPLE, names.LABEL)
+            yield part, ordered.values

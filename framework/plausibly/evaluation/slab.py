@@ -68,7 +68,7 @@ def worst_slab_coverage(
     Raises
     ------
     InputError
-        As `evaluate`; ``features-malformed``, ``features-missing``, ``option-range``.
+        As `evaluate`; ``features-malformed``, ``values-missing``, ``option-range``.
 
     Notes
     -----
@@ -104,8 +104,7 @@ def worst_slab_coverage(
     of_sets = positions(name_texts(table[names.EXAMPLE].values), list(map(str, examples)))
     values = table.values[of_sets]
     lacking = (of_sets < 0) | ~np.isfinite(values.astype(np.float64)).all(axis=1)
-    if lacking.any():
-        raise inputs.without("features", "features", examples[lacking], len(examples))
+    inputs.check_there(lacking, "features", examples)
     # In the order of their names, so that no sum depends on the order in which they came.
     columns = text_array(name_texts(table[others[0]].values))
     by_name = np.argsort(columns, kind="stable")

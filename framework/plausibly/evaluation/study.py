@@ -257,7 +257,7 @@ def compare(
     model, groups = inputs.with_clusters(model, cluster, plausibilities)
     stratum, strata = stratify if isinstance(stratify, str) else "stratify", None
     if stratify is not None:
-        strata = inputs.values_by_name(stratify, (model, plausibilities), "stratify", stratum)
+        strata = inputs.values_by_name(stratify, (model, plausibilities), stratum)
     if groups is not None and strata is not None:
         check_strata(groups, strata, cluster=str(cluster), stratify=stratum)
     recorded: list[Recorded] = []
