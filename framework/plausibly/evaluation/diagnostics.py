@@ -73,21 +73,15 @@ def monte_carlo_error(
     Dataset
         `threshold`, `coverage` (aggregated) and `set_size`, (draws, seed, alpha), and the same with
         the prefix ``expected_``, (alpha). For each of the three, (draws, alpha): ``*_difference``,
-        the mean over seeds less the expected one, with ``*_difference_low`` and ``*_high``, and
-        ``*_sd``, the standard deviation over seeds. `coverage_sd_predicted`, (draws, alpha): the
-        first-order ``sqrt(V_w / (m n))``, V_w the mean over calibration examples of
-        ``L (1 - L)``, L the plausibility that sets leave out.
+        the mean over seeds less the expected one, with ``*_difference_low`` and ``*_high``
+        (Student's t), and ``*_sd``, the standard deviation over seeds; NaN for infinite thresholds.
+        `coverage_sd_predicted`, (draws, alpha): ``sqrt(V_w / (m n))``, V_w the mean over
+        calibration examples of ``L (1 - L)``, L the plausibility that sets leave out.
 
     Raises
     ------
     InputError
-        ``option-range``, ``option-range``; as `plausibly.calibrate`.
-
-    Notes
-    -----
-    ``sd`` is about the draws alone: from one set of calibration examples to another coverage varies
-    more, see `plausibly.compare`. Intervals are Student's, over seeds. Infinite thresholds have no
-    difference: NaN.
+        ``option-range``; as `plausibly.calibrate`.
     """
     from scipy.special import stdtrit
 
@@ -191,8 +185,7 @@ def leave_one_annotator_out(
     predictions, alphas, progress
         See `plausibly.compare`.
     annotations : Dataset
-        An annotation table. Responses of unknown annotators count among the others, and are never
-        left out.
+        An annotation table. Answers of unknown annotators are never left out.
     aggregator, calibrator, score, combiner
         See `plausibly.calibrate`.
     annotators : sequence of str, optional
@@ -200,8 +193,8 @@ def leave_one_annotator_out(
     folds : int
         Examples are cut into so many parts; sets for one part are calibrated on the others.
     cluster : str, optional
-        Coordinate of the predictions, such as the patient, whose values stay in one part, and which
-        intervals count instead of examples.
+        Coordinate of the predictions, such as the patient, whose values stay in one part; intervals
+        count clusters.
     interval_method, confidence, only_common
         See `plausibly.evaluate`.
     seed : int
@@ -212,10 +205,9 @@ def leave_one_annotator_out(
     Dataset
         By annotator: `count` of examples; `covered_mean`, ``*_low`` and ``*_high``,
         (annotator, alpha), of this annotator's answers; and `others_mean`, what the same sets cover
-        of the others' answers to the same examples, where there are any. Overall, (alpha):
-        `overall_mean`, ``*_low``, ``*_high`` and `others_overall_mean`, over examples;
-        `example_covered`, (example, alpha), the mean over the annotators of one example, NaN where
-        none of them was left out.
+        of the others' answers to the same examples. Overall, (alpha): `overall_mean`, ``*_low``,
+        ``*_high`` and `others_overall_mean`, over examples; `example_covered`, (example, alpha),
+        the mean over the annotators of one example, NaN where none of them was left out.
 
     Raises
     ------
@@ -225,16 +217,12 @@ def leave_one_annotator_out(
 
     Notes
     -----
-    For annotator q and part f, plausibilities ``lambda^(-q)`` are aggregated from all responses but
-    those of q, and the predictor is calibrated on the examples outside f with them: neither q nor
-    the example has a part in the sets. The answers of q to example i are aggregated alone, by the
-    default of their kind: ``lambda^q``. Covered is ``sum_k lambda^q_ik 1[k in C_i]``. Overall each
-    example counts once, as in the guarantee: the mean over its annotators, then over examples.
-
-    Where the annotators of an example are exchangeable, who answers does not depend on the example,
-    and the aggregator is linear in responses (`label-frequency`, `label-set`), the overall coverage
-    is at least 1 - alpha on average. An annotator below 1 - alpha may have answered harder
-    examples, see `others_mean`. Intervals are of each annotator alone, given the predictors.
+    For annotator q and part f, plausibilities are aggregated from all responses but those of q, and
+    the predictor is calibrated with them on the examples outside f. The answers of q to example i
+    are aggregated alone, by the default of their kind: ``lambda^q``. Covered is
+    ``sum_k lambda^q_ik 1[k in C_i]``. Where the annotators of an example are exchangeable, who
+    answers does not depend on the example, and the aggregator is linear in responses, the overall
+    coverage is at least 1 - alpha on average.
     """
     check_method(interval_method, confidence)
     exact = [float(alpha) for alpha in read_alphas(alphas)]

@@ -112,10 +112,8 @@ class Evaluation(Result):
     def verdict(self) -> str:
         """Return one paragraph per alpha: whether the sets cover what is guaranteed.
 
-        The interval decides: below the level, around it, or at or above it. One below the level is
-        compared with how coverage varies between calibrations of that size: twice ``sqrt(alpha
-        (1 - alpha) / n)``. A guarantee for each site (where it is what `by` names) or label is
-        checked in each, and one for a new patient by the mean over patients of the means within.
+        A guarantee for each site (where it is what `by` names) or label is checked in each, and one
+        for a new patient by the mean over patients of the means within.
         """
         return "\n".join(_verdict(plane) for plane in planes(self.data))
 
@@ -171,15 +169,14 @@ def evaluate(
     Parameters
     ----------
     sets : DataArray of bool, (example, label[, alpha]), or path
-        Returned by `ConformalPredictor.predict`. Sets or plausibilities in chunks (Dask) are read
-        chunk by chunk, each once, with the same bits as in memory.
+        Returned by `ConformalPredictor.predict`; in memory or in chunks (Dask).
     plausibilities : DataArray or Dataset, (example, label), path or data frame
         Dense or sparse plausibilities, or an annotation table, which is aggregated by the default
         of its kind; a path or a data frame is read as annotations. Aligned by name.
     ties : {"first", "random", "fractional", "any", "all"}
         When a majority vote is covered where several labels share the largest plausibility: the
         first of them in the label order of the sets, one drawn for the example, each with credit
-        1/L, any of them, or all. Nothing but ``"first"`` depends on the order of the labels.
+        1/L, any of them, or all.
     true_label : str or DataArray, (example,), optional
         Known labels: a coordinate of the sets or plausibilities, or label names by example.
     by : str, optional
@@ -196,20 +193,18 @@ def evaluate(
     Returns
     -------
     Evaluation
-        Prints its table and verdict; `coverage` and `set_size` are its main figures. In `data`, by
-        example, (example[, alpha]): `aggregated_coverage` = ``sum_k lambda_k 1[k in C(x)]``,
-        `majority_vote_coverage`, `true_coverage` (with `true_label`), `mass_coverage` (whether the
-        set holds the share that calibrator ``mass-coverage`` guarantees), `set_size`, and
-        `largest_plausibility`. On average, ([alpha]): ``*_mean``, ``*_low`` and ``*_high`` of
-        these, `share_empty`, `share_singleton` and `n`. Where the labels have an order (a
-        coordinate ``order`` of theirs, or that of score ``ordinal``): `ordinal_gap_mean`,
-        ``*_low`` and ``*_high``, the mean number of steps from a missed answer to the nearest label
-        of its set; `share_missed_by_empty`, the share of the missed answers whose set is empty,
-        which `ordinal_gap_mean` leaves out; `share_with_holes`, of the sets. Coverage and size also
-        with the prefix ``stratum_`` over the dim ``ambiguity`` (strata of the largest plausibility,
-        which are not known of a new example), and with ``group_`` over a dim that is called as
-        `by`, with intervals that hold for all groups together (Bonferroni). Attributes carry the
-        guarantees of the sets and the choices made here.
+        Prints its table and verdict. In `data`, by example, (example[, alpha]):
+        `aggregated_coverage` = ``sum_k lambda_k 1[k in C(x)]``, `majority_vote_coverage`,
+        `true_coverage` (with `true_label`), `mass_coverage` (whether the set holds the share that
+        calibrator ``mass-coverage`` guarantees), `set_size`, and `largest_plausibility`. On
+        average, ([alpha]): ``*_mean``, ``*_low`` and ``*_high`` of these, `share_empty`,
+        `share_singleton` and `n`. Where the labels have an order (a coordinate ``order`` of theirs,
+        or that of score ``ordinal``): `ordinal_gap_mean`, ``*_low`` and ``*_high``, the mean number
+        of steps from a missed answer to the nearest label of its set; `share_missed_by_empty`, the
+        share of the missed answers whose set is empty, which `ordinal_gap_mean` leaves out;
+        `share_with_holes`, of the sets. Coverage and size also with the prefix ``stratum_`` over
+        the dim ``ambiguity`` (strata of the largest plausibility), and with ``group_`` over a dim
+        that is called as `by`, with intervals that hold for all groups together (Bonferroni).
 
     Raises
     ------

@@ -32,7 +32,7 @@ class Interval:
     """A mean with its confidence interval, NaN where there is no value.
 
     It is `rough` where fewer than ten clusters (in effect) stand behind it, or behind what differs
-    from 0 or 1: it may then hold the truth less often than it says.
+    from 0 or 1.
     """
 
     mean: float
@@ -62,17 +62,16 @@ def interval(
     clusters : ndarray of int, (example,), optional
         Code of the cluster (a patient, say) of each example: outcomes of one cluster may be alike.
     method : {"auto", "wilson", "t", "betting"}
-        ``"wilson"`` is for 0/1 outcomes, and conservative for fractional ones. ``"t"`` uses the
-        spread of the outcomes. ``"betting"`` holds for every sample size; it reads the outcomes in
-        their order, which must not depend on them, and with clusters it is about the mean of the
-        clusters' means, widened where needed to hold the reported mean. ``"auto"`` is Wilson where
-        all outcomes, or all but those of fewer than ten examples (clusters), are 0 or `top`.
+        ``"wilson"`` is for 0/1 outcomes. ``"t"`` uses the spread of the outcomes. ``"betting"``
+        holds for every sample size; it reads the outcomes in their order, which must not depend on
+        them, and with clusters it is about the mean of the clusters' means. ``"auto"`` is Wilson
+        where all outcomes, or all but those of fewer than ten examples (clusters), are 0 or `top`.
     confidence : float
     top : float
         Largest possible outcome: 1 for a coverage, the number of labels for a set size.
     among : int
-        How many intervals are to hold together (Bonferroni). Student's t is too short so far out:
-        of several, ``"auto"`` is Wilson for fewer than 100 examples (clusters).
+        How many intervals are to hold together (Bonferroni); of several, ``"auto"`` is Wilson for
+        fewer than 100 examples (clusters), as Student's t is too short so far out.
 
     Returns
     -------

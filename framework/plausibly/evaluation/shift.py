@@ -49,21 +49,18 @@ def likelihood_ratios(
     """Estimate how much more often examples like these come from the target than from the source.
 
     A classifier is fitted to tell the rows of `target` from those of `source`, and its odds at
-    `features` are the ratios. Calibration and new examples must be in neither, so that the weight
-    function is fixed before they are looked at; the same source, target and seed give the same one.
+    `features` are the ratios. Calibration and new examples must be in neither.
 
     Parameters
     ----------
     source, target : DataArray, (example, feature)
         Features of other examples of the population that calibrates, and of the one that new
-        examples come from. No labels are needed.
+        examples come from.
     features : DataArray, (example, feature)
         The examples to weigh; features are matched by name.
     classifier : classifier, optional
         With ``fit`` and ``predict_proba``; a clone of it is fitted. Its probabilities must be
-        calibrated: wrap boosted trees and forests in scikit-learn's ``CalibratedClassifierCV``. By
-        default a logistic regression on standardised features (extra ``demo``), which is right
-        where the log ratio is linear in them.
+        calibrated. By default a logistic regression on standardised features (extra ``demo``).
     clip : float
         Ratios are kept within ``1 / clip`` to `clip`, which biases them towards no shift.
     seed : int
@@ -89,11 +86,6 @@ def likelihood_ratios(
     PlausiblyWarning
         ``weights-uneven`` where the weights of 20 examples or more are worth fewer than 9 equal
         ones, or fewer than a tenth of them.
-
-    Notes
-    -----
-    With an estimate w' of mean 1 under P, coverage under the shift is at least
-    ``1 - alpha - E_P|w' - w| / 2``.
     """
     rows = {"source": _features(source, "source")}
     named = rows["source"][FEATURE].values.tolist()
@@ -176,12 +168,15 @@ def likelihood_ratios(
 def effective_sample_size(weights: xr.DataArray | NDArray[np.floating[Any]]) -> float:
     """Return how many equally weighted examples these weights are worth.
 
-    ``(sum w)^2 / sum w^2``: n where all are equal, 1 where one has all the weight.
-
     Parameters
     ----------
     weights : DataArray or ndarray, (example,)
         Finite, not negative, and not all 0.
+
+    Returns
+    -------
+    float
+        ``(sum w)^2 / sum w^2``: n where all are equal, 1 where one has all the weight.
 
     Raises
     ------
@@ -284,20 +279,13 @@ def find_duplicates(calibration: xr.DataArray, test: xr.DataArray) -> list[tuple
     Parameters
     ----------
     calibration, test : DataArray, (example, label)
-        Predictions, of the same labels. Examples of the same name are no pair: they are one
-        example, which `evaluate` notices by its name.
+        Predictions, of the same labels. Examples of the same name are no pair.
 
     Returns
     -------
     list of (str, str)
         In the order of the test examples. Empty where predictions are too coarse to tell: rounded,
         or of a model with few answers, such as a tree.
-
-    Notes
-    -----
-    A pair counts where its row has a number of more than three decimals that no other row has, and
-    no more than three rows are equal; and only if nine in ten of the different rows have such a
-    number of their own in one and the same column, and hardly any row is equal to many others.
     """
     first = validate.check_predictions(calibration, source="calibration predictions")
     second = validate.check_predictions(test, source="test predictions")
@@ -367,18 +355,13 @@ def _distinctive_rows(values: Floats) -> NDArray[np.int64]:
 
 
 def shift_test(calibration: Floats, new: Floats) -> Shift:
-    """Return how unlike two samples of scores are.
+    """Return how unlike two samples of scores are, by the test of Kolmogorov and Smirnov.
 
     Parameters
     ----------
     calibration, new : ndarray, (example,)
         One number per example, made in the same way on both sides and without labels, such as the
         largest score.
-
-    Notes
-    -----
-    The two-sample test of Kolmogorov and Smirnov, ``sup_t |F(t) - G(t)|``, with its asymptotic
-    distribution. Examples of one patient make it call chance a shift.
     """
     from scipy.special import kolmogorov
 

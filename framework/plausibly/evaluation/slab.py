@@ -43,15 +43,13 @@ def worst_slab_coverage(
         See `plausibly.evaluate`.
     features : DataArray, (example, ...)
         Numbers by the name of the example, with one more dim that is named: predictions
-        (example, label), or any features. Each is centred and divided by its standard deviation;
-        logits and probabilities are taken as they are.
+        (example, label), or any features. Each is centred and divided by its standard deviation.
     least : float
         Share of the examples that a slab holds at least.
     directions : int
-        How many random directions to try; the first ones do not depend on it.
+        How many random directions to try.
     search : float
-        Share of the examples among which the slab is searched. It is measured on the others, which
-        had no part in choosing it: the search always finds something, also where nothing is weak.
+        Share of the examples among which the slab is searched. It is measured on the others.
     cluster, interval, confidence, seed, only_common
         See `plausibly.evaluate`. Clusters stay on one side.
 
@@ -60,10 +58,10 @@ def worst_slab_coverage(
     Dataset
         ([alpha]): `aggregated_coverage`, ``*_mean``, ``*_low`` and ``*_high``, in the slab among
         the examples that were not searched; `count` of them and `slab_share`; `others_mean`, the
-        coverage of those outside; `searched_coverage`, what the search found, which is too low as
-        an estimate; `slab_from` and `slab_to`, the slab ``from <= v . z <= to``, z the standardised
-        features; `direction` v, (feature[, alpha]), of length 1, and `centre` and `scale` of the
-        features; `in_slab` and `searched`, (example[, alpha]).
+        coverage of those outside; `searched_coverage`, what the search found; `slab_from` and
+        `slab_to`, the slab ``from <= v . z <= to``, z the standardised features; `direction` v,
+        (feature[, alpha]), `centre` and `scale` of the features; `in_slab` and `searched`,
+        (example[, alpha]).
 
     Raises
     ------

@@ -132,8 +132,8 @@ def tune_raps(
     """Choose penalty and free ranks of the score `raps` on examples of their own.
 
     A share of the examples is set aside, by the keys of their names. Every candidate is calibrated
-    on one half of them and measured on the other, over several splits, with the calibrator
-    `expected`. Of equal candidates the smallest penalty wins, then the fewest free ranks.
+    on one half of them and measured on the other, over several splits. Of equal candidates the
+    smallest penalty wins, then the fewest free ranks.
 
     Parameters
     ----------
@@ -147,14 +147,13 @@ def tune_raps(
         Candidates, at least 0; with 0 the score is `aps`.
     free_ranks : sequence of int, optional
         Candidates. By default one: the least rank r such that labels of rank up to r hold
-        ``(1 - alpha)(n + 1)`` of the plausibility of the n tuning examples, which is the rank of
-        Angelopoulos et al. where every example has one label.
+        ``(1 - alpha)(n + 1)`` of the plausibility of the n tuning examples.
     randomised : bool
         As the parameter of `raps`.
     goal : {"set-size", "size-stratified"}
         What to make small: the mean set size, or the largest difference between 1 - alpha and the
-        aggregated coverage of sets of 0 to 1, 2 to 3, 4 to 10, 11 to 100 or more labels. Sizes of
-        fewer than ``1 / alpha`` sets over all splits do not count.
+        coverage of sets of 0 to 1, 2 to 3, 4 to 10, 11 to 100 or more labels. Sizes of fewer than
+        ``1 / alpha`` sets over all splits do not count.
     splits : int
         Number of inner splits.
     cluster : str, optional
@@ -171,7 +170,7 @@ def tune_raps(
     Raises
     ------
     InputError
-        ``option-unknown``, ``option-range``, ``option-range``, ``tuning-too-small``, or where
+        ``option-unknown``, ``option-range``, ``tuning-too-small``, or where
         inputs are malformed or do not match.
 
     References
