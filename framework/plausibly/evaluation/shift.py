@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from plausibly.calibration.data import check_weights, effective_size
 from plausibly.data import align, names, validate
-from plausibly.data.names import does, name_texts, not_among, several, text_array
+from plausibly.data.names import does, name_texts, several, text_array
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.evaluation import inputs
 from plausibly.evaluation.splits import out_of_range
@@ -91,8 +91,7 @@ def likelihood_ratios(
     named = rows["source"][FEATURE].values.tolist()
     rows |= {"target": _features(target, "target", named)}
     rows |= {"features": _features(features, "features", named)}
-    limit: object = clip
-    if isinstance(limit, bool) or not (isinstance(limit, int | float) and 1 < limit < math.inf):
+    if not (isinstance(clip, int | float) and 1 < clip < math.inf):
         expected = "a number above 1: ratios stay within 1 / clip to clip"
         raise out_of_range("clip", repr(clip), expected=expected, hint="clip=100.0")
     for side in ("source", "target"):
@@ -105,7 +104,6 @@ def likelihood_ratios(
                 found=f"{counted(both.size)} of {counted(len(rows['features']))}",
                 hint=f"fit on others: {side}.drop_sel(example=[...])",
                 source=side,
-                details={"examples": [str(name) for name in both]},
             )
     fitting = np.concatenate([rows[side].values for side in ("source", "target")])
     sides = np.repeat([SOURCE, TARGET], [len(rows["source"]), len(rows["target"])])
@@ -116,11 +114,6 @@ def likelihood_ratios(
         classifier = sklearn("sklearn.pipeline").make_pipeline(
             scaling.StandardScaler(), linear.LogisticRegression(max_iter=1000)
         )
-    lacking = [name for name in ("fit", "predict_proba") if not hasattr(classifier, name)]
-    if lacking:
-        called = type(classifier).__name__
-        what = f"classifier {called} has no {listed(lacking)}"
-        raise _no_classifier(what, "a classifier that gives probabilities", called)
     fitted: Any = base.clone(classifier, safe=False)  # Any: an estimator, which may set parameters
     if hasattr(fitted, "get_params"):
         for name, value in fitted.get_params().items():
@@ -128,13 +121,17 @@ def likelihood_ratios(
                 fitted.set_params(**{name: seed})
     fitted.fit(fitting, sides)
     probabilities = np.asarray(fitted.predict_proba(rows["features"].values), dtype=np.float64)
-    problem = "" if ((probabilities >= 0) & (probabilities <= 1)).all() else "numbers outside"
     shape = (len(rows["features"]), 2)
-    if probabilities.shape != shape:
-        problem = f"shape {probabilities.shape}"
-    if problem:
-        what = "the classifier gives no two probabilities for each example"
-        raise _no_classifier(what, f"numbers from 0 to 1 of shape {shape}", problem)
+    inside = (probabilities >= 0) & (probabilities <= 1)
+    if probabilities.shape != shape or not inside.all():
+        raise InputError(
+            "classifier-malformed",
+            "the classifier gives no two probabilities for each example",
+            expected=f"numbers from 0 to 1 of shape {shape}",
+            found=f"shape {probabilities.shape}, {counted(int((~inside).sum()))} others",
+            hint="classifier=sklearn.linear_model.LogisticRegression()",
+            source="classifier",
+        )
     scale = len(rows["source"]) / len(rows["target"])
     with np.errstate(divide="ignore"):
         raw = scale * probabilities[:, TARGET] / probabilities[:, SOURCE]
@@ -198,16 +195,13 @@ def effective_sample_size(weights: xr.DataArray | NDArray[np.floating[Any]]) -> 
 
 def _features(array: object, source: str, wanted: list[str] | None = None) -> xr.DataArray:
     """Return (example, feature) floats, examples and features by name; as `wanted`."""
-    problem = type(array).__name__
+    problem = f"a {type(array).__name__}"
     if isinstance(array, xr.DataArray):
         problem = inputs.unnamed(array, {names.EXAMPLE, FEATURE})
-        if not problem and array.dtype.kind not in "fiub":
-            problem = f"entries of type {array.dtype}"
-        elif not problem and not array.size:
+        if not problem and (array.dtype.kind not in "fiub" or not np.isfinite(array).all()):
+            problem = "entries that are no finite numbers"
+        elif not array.size:
             problem = "nothing"
-        elif not problem and not np.isfinite(array.values).all():
-            bad = int((~np.isfinite(array.values)).sum())
-            problem = f"{counted(bad)} entries that are not finite"
     if problem or not isinstance(array, xr.DataArray):
         raise InputError(
             "features-malformed",
@@ -223,12 +217,11 @@ def _features(array: object, source: str, wanted: list[str] | None = None) -> xr
         names.check_names(texts, dim, source=source)
     here = sorted(named[FEATURE])
     if wanted is not None and here != wanted:
-        lost, surplus = not_among(wanted, here), not_among(here, wanted)
         raise InputError(
             "features-differ",
             f"{source} and source have different features",
             expected=f"{several(len(wanted), 'feature')}: {listed(wanted)}",
-            found=f"without {listed(lost)}" if lost else f"{listed(surplus)} besides",
+            found=listed(here),
             hint="select the same features in all three: array.sel(feature=[...])",
             source=source,
         )
@@ -236,17 +229,6 @@ def _features(array: object, source: str, wanted: list[str] | None = None) -> xr
     table = table.sel({FEATURE: here}).astype(np.float64)
     # By name: what is fitted does not depend on the order of rows.
     return table if source == "features" else table.sortby(names.EXAMPLE)
-
-
-def _no_classifier(what: str, expected: str, found: str) -> InputError:
-    return InputError(
-        "classifier-malformed",
-        what,
-        expected=expected,
-        found=found,
-        hint="classifier=sklearn.linear_model.LogisticRegression()",
-        source="classifier",
-    )
 
 
 SUSPECTED = 0.001
@@ -321,16 +303,14 @@ def warn_of_copies(
             copies += len(places)
             pairs.append((called[places[0]], called[places[1]]))
     if pairs:
-        pairs.sort()
         warn(
             "examples-alike",
             f"{counted(copies)} of {several(len(called), 'example')} have exactly the predictions "
             "of another, and splits part them",
             expected="different examples; one input, two names?",
-            found=listed(map(" = ".join, pairs)),
+            found=listed(map(" = ".join, sorted(pairs))),
             hint="drop one of each pair: shared examples flatter coverage",
             source="predictions",
-            details={"pairs": [list(pair) for pair in pairs]},
             stacklevel=stacklevel,
         )
     return copies
