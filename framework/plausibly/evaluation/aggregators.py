@@ -44,11 +44,10 @@ from plausibly.evaluation.result import (
 )
 from plausibly.evaluation.splits import (
     check_count,
-    check_share,
+    check_option,
     split,
     split_keys,
     split_seed,
-    unknown_option,
 )
 from plausibly.evaluation.study import TOLERATED
 from plausibly.kernels.coverage import row_sums
@@ -297,10 +296,8 @@ def sensitivity(
     components = read_aggregators(aggregators)
     known = list(components)
     chosen = known[0] if reference is None else reference
-    if chosen not in known:
-        hint = inputs.meant(chosen, known) or f'reference="{known[0]}"'
-        raise unknown_option("aggregator", chosen, known, hint)
-    check_share("test", test, 0.5)
+    hint = inputs.meant(chosen, known) or f'reference="{known[0]}"'
+    check_option("aggregator", chosen, known, hint)
     check_count("splits", splits, usual=100)
     exact = read_alphas(alphas)
     method = Method(calibrator=calibrator, score=score, combiner=combiner, draws=draws)

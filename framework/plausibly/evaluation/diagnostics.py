@@ -27,7 +27,7 @@ from plausibly.evaluation.intervals import (
     check_method,
     variables,
 )
-from plausibly.evaluation.splits import check_share, out_of_range, read_numbers, split, units_of
+from plausibly.evaluation.splits import check_count, out_of_range, read_numbers, split, units_of
 from plausibly.kernels import coverage
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats, Ints
@@ -86,10 +86,8 @@ def monte_carlo_error(
     from scipy.special import stdtrit
 
     numbers = read_numbers("draws", draws)
-    if seeds < 2:
-        raise out_of_range("seeds", seeds, expected="2 or more", hint="seeds=20")
+    check_count("seeds", seeds, usual=20, minimum=2)
     check_method("t", confidence)
-    check_share("test", test, 0.5)
     exact = [float(alpha) for alpha in read_alphas(alphas)]
     typed = inputs.as_typed(alphas)
     model = validate.check_predictions(predictions)

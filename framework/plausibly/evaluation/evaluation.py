@@ -55,9 +55,10 @@ from plausibly.evaluation.result import (
     planes,
     wrapped,
 )
+from plausibly.evaluation.splits import check_option
 from plausibly.guarantee import BY_LABEL, Guarantee, bounded
 from plausibly.io.accept import AnswersLike, SetsLike, as_answers, as_sets
-from plausibly.kernels.coverage import Ties
+from plausibly.kernels.coverage import TIES, Ties
 from plausibly.kernels.types import Ints
 from plausibly.text import percent
 
@@ -222,7 +223,7 @@ def evaluate(
     Stutz et al., Conformal prediction under ambiguous ground truth, TMLR 2023: aggregated
     coverage; appendix: tied votes.
     """
-    policy = inputs.check_ties(ties)
+    check_option("tie policy", ties, TIES, 'ties="first"')
     prepared = prepare(
         as_sets(sets),
         as_answers(plausibilities),
@@ -244,10 +245,10 @@ def evaluate(
     alphas = prepared.sets.coords.get(names.ALPHA, np.array([]))
     wanted = [by_alpha.get(float(alpha)) for alpha in alphas]
     shares = np.array(wanted, dtype=np.float64) - _SLACK if wanted and None not in wanted else None
-    measured = prepared.measured(policy, codes, shares)
+    measured = prepared.measured(ties, codes, shares)
     outcomes = prepared.outcomes(measured)
     tied = float(measured.tied.mean())
-    result = prepared.result(ties=policy, tied_share=tied, **({} if by is None else {"by": by}))
+    result = prepared.result(ties=ties, tied_share=tied, **({} if by is None else {"by": by}))
     del result.attrs["n"]
     result = result.assign_coords({names.EXAMPLE: prepared.sets[names.EXAMPLE].values})
     if prepared.label_order is not None:

@@ -35,9 +35,9 @@ from plausibly.evaluation.result import (
     planes,
     wrapped,
 )
-from plausibly.evaluation.splits import check_count, out_of_range
+from plausibly.evaluation.splits import check_count, check_option, out_of_range
 from plausibly.kernels.blocks import row_blocks
-from plausibly.kernels.coverage import Ties, row_sums
+from plausibly.kernels.coverage import TIES, Ties, row_sums
 from plausibly.kernels.types import Ints
 
 STRATUM, SIZE, SUBGROUP = "stratum", "size", "subgroup"
@@ -47,7 +47,6 @@ MULTIPLICITY = (
     "the intervals hold for all subgroups together (Bonferroni); the mean of the subgroup that is "
     "covered least is the least of many, and so lower than what it will be on new examples"
 )
-_HALVES = "edges=[0.5, 0.8], or quantiles=2 for halves"
 _SLACK = 1e-9  # Tolerance below an edge: sums of decimals may end just under it.
 
 
@@ -181,8 +180,9 @@ def coverage_by(
         grouper = named.get(by, ByCoordinate(by))
     else:
         grouper = ByCoordinate(*by) if isinstance(by, Sequence) else by
+    check_option("tie policy", ties, TIES, 'ties="first"')
     prepared = prepare(sets, plausibilities, cluster, interval, confidence, seed, only_common)
-    return prepared.squeezed(grouper.measure(prepared, inputs.check_ties(ties)))
+    return prepared.squeezed(grouper.measure(prepared, ties))
 
 
 @attrs.frozen
@@ -279,7 +279,7 @@ class ByRange(Grouper):
         The number: a coordinate of sets or plausibilities, or by the name of the example, such as
         ``entropy(plausibilities)`` or ``entropy(predictions)``.
     edges : sequence of float, optional
-        Where ranges begin, ascending: n edges make n + 1 ranges, each with its lower edge.
+        Where ranges begin: n edges make n + 1 ranges, each with its lower edge.
     quantiles : int, optional
         Instead of edges: into how many parts of equally many examples, 2 by default. Equal numbers
         stay together.
@@ -299,23 +299,9 @@ class ByRange(Grouper):
         name = self.of if isinstance(self.of, str) else self.of.name
         called = "values" if name is None else str(name)
         numbers = inputs.values_by_name(self.of, prepared.arrays, called)
-        if numbers.dtype.kind not in "biuf":
-            raise InputError(
-                "strata-of-text",
-                f'"{called}" is text, and strata are ranges of numbers',
-                expected="a number for each example",
-                found=listed(sorted(set(name_texts(numbers.tolist())))),
-                hint=f'groups of equal texts: by="{called}"',
-                source=called,
-            )
         values = numbers.astype(np.float64)
         if self.edges is not None:
-            if self.quantiles is not None:
-                raise out_of_range("edges", "both", expected="edges or quantiles", hint=_HALVES)
-            cuts = [float(edge) for edge in self.edges]
-            if any(not a < b for a, b in pairwise(cuts)) or not np.isfinite(cuts).all():
-                expected = "numbers in ascending order, each once"
-                raise out_of_range("edges", listed(cuts), expected=expected, hint=_HALVES)
+            cuts = sorted(set(map(float, self.edges)))
         else:
             parts = 2 if self.quantiles is None else self.quantiles
             check_count("quantiles", parts, usual=2)
@@ -378,8 +364,6 @@ class ByCoordinate(Grouper):
 
     def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
         wanted = list(self.coordinates)
-        check_count("crossed", self.crossed, usual=2)
-        check_count("at_least", self.at_least, usual=20)
         if not wanted or len(set(wanted)) < len(wanted):
             expected = "one coordinate of the examples or more, each once"
             raise out_of_range("by", listed(wanted) or "none", expected=expected, hint='by="site"')

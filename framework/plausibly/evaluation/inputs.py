@@ -32,12 +32,11 @@ from plausibly.errors import InputError, counted, listed, warn
 from plausibly.evaluation import intervals
 from plausibly.evaluation.intervals import Averaging, Doubles, IntervalMethod, Measures
 from plausibly.evaluation.result import AGGREGATED, SET_SIZE
-from plausibly.evaluation.splits import unknown_option
 from plausibly.extras import require
 from plausibly.guarantee import Guarantee
 from plausibly.kernels import coverage
 from plausibly.kernels.blocks import row_blocks
-from plausibly.kernels.coverage import TIES, Ties
+from plausibly.kernels.coverage import Ties
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.sparse import Dense, as_stored
 from plausibly.kernels.types import Bools, Floats, Hashes, Ints
@@ -200,15 +199,6 @@ def unnamed(array: xr.DataArray, wanted: set[str], more: Collection[str] = ()) -
         return f"dims {listed(map(str, array.dims)) or 'none'}"
     lacking = [dim for dim in sorted(dims) if dim not in array.coords]
     return f"no names along {listed(lacking)}" if lacking else ""
-
-
-def check_ties(ties: str) -> Ties:
-    """Return the tie policy, or raise ``option-unknown``."""
-    for known in TIES:
-        if ties == known:
-            return known
-    hint = 'ties="first", the first of the tied labels in label order'
-    raise unknown_option("tie policy", ties, TIES, hint)
 
 
 def example_values(

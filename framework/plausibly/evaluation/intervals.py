@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from plausibly.data import names
 from plausibly.evaluation.result import AGGREGATED, ENDS, SET_SIZE
-from plausibly.evaluation.splits import check_share, unknown_option
+from plausibly.evaluation.splits import check_option, check_share
 from plausibly.kernels.types import Ints
 
 Doubles: TypeAlias = NDArray[np.float64]
@@ -113,9 +113,7 @@ def interval(
 
 def check_method(method: str, confidence: float) -> None:
     """Raise `InputError` unless both are usable."""
-    if method not in METHODS:
-        hint = 'interval="auto": Wilson for 0/1 outcomes, t for fractional ones'
-        raise unknown_option("interval", method, METHODS, hint)
+    check_option("interval", method, METHODS, 'interval="auto"')
     check_share("confidence", confidence, 0.95)
 
 

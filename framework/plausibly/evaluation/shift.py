@@ -91,7 +91,8 @@ def likelihood_ratios(
     named = rows["source"][FEATURE].values.tolist()
     rows |= {"target": _features(target, "target", named)}
     rows |= {"features": _features(features, "features", named)}
-    if not (isinstance(clip, int | float) and 1 < clip < math.inf):
+    limit: object = clip
+    if not (isinstance(limit, int | float) and 1 < limit < math.inf):
         expected = "a number above 1: ratios stay within 1 / clip to clip"
         raise out_of_range("clip", repr(clip), expected=expected, hint="clip=100.0")
     for side in ("source", "target"):

@@ -38,12 +38,12 @@ from plausibly.evaluation.result import (
 )
 from plausibly.evaluation.splits import (
     check_count,
-    check_share,
+    check_option,
     check_strata,
     read_numbers,
 )
 from plausibly.io import arrays
-from plausibly.kernels.coverage import Ties
+from plausibly.kernels.coverage import TIES, Ties
 from plausibly.progress import Progress, ticking
 from plausibly.text import percent
 
@@ -236,8 +236,7 @@ def compare(
         What splits warn of, once, at the end.
     """
     wanted = read_methods(methods)
-    policy = inputs.check_ties(ties)
-    check_share("test", test, 0.5)
+    check_option("tie policy", ties, TIES, 'ties="first"')
     check_count("splits", splits, usual=100)
     check_count("processes", processes, usual=2)
     numbers = [
@@ -268,7 +267,7 @@ def compare(
         groups=groups,
         strata=strata,
         seed=seed,
-        ties=policy,
+        ties=ties,
         true_label=inputs.true_codes(true_label, (model, plausibilities), labels),
         draws=numbers[0],
         sizes=numbers[1],
@@ -340,7 +339,7 @@ def compare(
         "labels": len(labels),
         "seed": seed,
         "test": float(test),
-        "ties": policy,
+        "ties": ties,
         "alphas": json.dumps([str(alpha) for alpha in typed]),
         "methods": json.dumps({name: method.table() for name, method in wanted.items()}),
         "guarantees": json.dumps(results[0].guarantees),

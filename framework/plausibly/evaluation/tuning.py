@@ -26,10 +26,10 @@ from plausibly.evaluation.design import exact_mean
 from plausibly.evaluation.inputs import example_values
 from plausibly.evaluation.splits import (
     check_count,
+    check_option,
     out_of_range,
     split,
     split_keys,
-    unknown_option,
 )
 from plausibly.guarantee import rounded
 from plausibly.kernels import coverage
@@ -179,8 +179,7 @@ def tune_raps(
     prediction, ICLR 2021 (lambda and k_reg there).
     """
     level = read_alpha(alpha)
-    if goal not in MEASURES:
-        raise unknown_option("goal", goal, MEASURES, 'goal="set-size"')
+    check_option("goal", goal, MEASURES, 'goal="set-size"')
     check_count("splits", splits, usual=10)
     for name, values in (("penalties", penalties), ("free_ranks", free_ranks)):
         if values is not None and not len(values):

@@ -423,7 +423,7 @@ def compared_results(
         cluster=result.attrs.get("cluster"),
         stratify=stratify if stratify in model.coords else None,
         groups=by,
-        ties=inputs.check_ties(str(result.attrs["ties"])),
+        ties=result.attrs["ties"],
         seed=int(result.attrs["seed"]),
         compared=result,
     )
