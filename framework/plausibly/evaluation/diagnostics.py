@@ -88,8 +88,7 @@ def monte_carlo_error(
     numbers = read_numbers("draws", draws)
     check_count("seeds", seeds, usual=20, minimum=2)
     check_method("t", confidence)
-    exact = [float(alpha) for alpha in read_alphas(alphas)]
-    typed = inputs.as_typed(alphas)
+    exact, typed = [float(alpha) for alpha in read_alphas(alphas)], inputs.as_typed(alphas)
     model = validate.check_predictions(predictions)
     model, plausibilities = inputs.matched(model, inputs.as_plausibilities(plausibilities))
     groups = None if cluster is None else inputs.example_values(cluster, (model, plausibilities))
@@ -114,18 +113,18 @@ def monte_carlo_error(
     results = np.empty((len(_MEASURES), len(numbers), seeds, len(exact)))
     with ticking(progress, "calibrating") as tick, warnings.catch_warnings():
         warnings.simplefilter("ignore", PlausiblyWarning)  # the expected one warned of the same
-        for place, m in enumerate(numbers):
-            for repeat in range(seeds):
-                table = {"name": "monte-carlo", "draws": m}
-                calibrated = calibrate(
+        for place, repeat in np.ndindex(len(numbers), seeds):
+            table = {"name": "monte-carlo", "draws": numbers[place]}
+            results[:, place, repeat] = measured(
+                calibrate(
                     old, old_plausibilities, calibrator=table, score=score, seed=seed + repeat
                 )
-                results[:, place, repeat] = measured(calibrated)
-                tick(place * seeds + repeat + 1, len(numbers) * seeds)
+            )
+            tick(place * seeds + repeat + 1, len(numbers) * seeds)
         planes = inputs.planes_of(exact_one.predict(old, typed))
     held = np.stack([coverage.aggregated(plane, old_plausibilities.values) for plane in planes])
     within = (held * (1.0 - held)).mean(axis=1)  # the variance of one drawn label
-    predicted = np.sqrt(within[None, :] / (np.array(numbers)[:, None] * old.sizes[names.EXAMPLE]))
+    predicted = np.sqrt(within[None, :] / (np.array(numbers)[:, None] * len(others)))
     finite = np.isfinite(results).all(axis=2) & np.isfinite(expected)[:, None]
     with np.errstate(invalid="ignore"):
         mean = np.where(finite, (results - expected[:, None, None]).mean(axis=2), np.nan)
@@ -144,13 +143,9 @@ def monte_carlo_error(
         }
     return xr.Dataset(
         columns,
-        coords={
-            DRAWS: np.array(numbers),
-            SEED: seed + np.arange(seeds),
-            names.ALPHA: exact,
-        },
+        coords={DRAWS: np.array(numbers), SEED: seed + np.arange(seeds), names.ALPHA: exact},
         attrs={
-            "n_calibration": old.sizes[names.EXAMPLE],
+            "n_calibration": len(others),
             "n_test": len(rows),
             "confidence": confidence,
             "split_seed": seed,
@@ -235,19 +230,13 @@ def leave_one_annotator_out(
     left_out = there if annotators is None else name_texts(annotators)
     lost = not_among(left_out, there)
     if lost or not there:
-        expected, found, hint = f"some of {listed(there)}", listed(lost), "annotators=None for all"
-        if not there:
-            expected = "an annotator for each answer, or some"
-            found = f"{counted(table.sizes[names.RESPONSE])} responses of unknown annotators"
-            hint = "read a file of single answers, not counts"
         raise InputError(
             "annotators-unknown",
             "the annotators to leave out have no answer",
-            expected=expected,
-            found=found,
-            hint=hint,
+            expected=f"annotators of single answers: {listed(there) or 'there are none'}",
+            found=listed(lost) or "answers of unknown annotators",
+            hint="annotators=None for all, or a file of single answers",
             source="annotations",
-            details={"annotators": lost},
         )
     groups = None if cluster is None else inputs.example_values(cluster, (model,))
     hashes = hash_names(model[names.EXAMPLE].values)
@@ -265,51 +254,44 @@ def leave_one_annotator_out(
     alone = None if table.attrs[names.KIND] in DEFAULT_AGGREGATORS else aggregator
     covered = np.full((len(left_out), len(hashes), len(exact)), np.nan)
     others = np.full_like(covered, np.nan)
-
-    def measure(place: int, own: xr.DataArray, rest: xr.DataArray) -> None:
-        """Fill in the coverage of the answers of one annotator, and of the others."""
-        own_rows, own_values = _lined_up(own, model)
-        rest_rows, rest_values = _lined_up(rest, model)
-        for fold in range(folds):
-            test = np.flatnonzero((part == fold) & (own_rows >= 0))
-            chosen = np.flatnonzero((part != fold) & (rest_rows >= 0))
-            if not test.size or not chosen.size:
-                continue
-            predictor = calibrate(
-                model.isel({names.EXAMPLE: chosen}),
-                rest.isel({names.EXAMPLE: rest_rows[chosen]}),
-                calibrator=calibrator,
-                score=score,
-                combiner=combiner,
-                seed=seed,
-                cluster=cluster,
-            )
-            sets = predictor.predict(model.isel({names.EXAMPLE: test}), typed)
-            shared = rest_rows[test] >= 0
-            both = test[shared]
-            for at, plane in enumerate(inputs.planes_of(sets)):
-                covered[place, test, at] = coverage.aggregated(plane, own_values[own_rows[test]])
-                others[place, both, at] = coverage.aggregated(
-                    plane[shared], rest_values[rest_rows[both]]
-                )
-
     with ticking(progress, "leaving annotators out") as tick:
         for place, name in enumerate(left_out):
-            own = aggregate(select_annotations(table, annotator=[name]), alone, unanswered="drop")
+            single = select_annotations(table, annotator=[name])
+            own_rows, own = _lined_up(aggregate(single, alone, unanswered="drop"), model)
             kept = np.flatnonzero(table[names.RESPONSE_ANNOTATOR].values != every.index(name))
-            others_only = Rows.of(table).take(kept)
-            rest = aggregate(others_only, aggregator, seed=seed, unanswered="drop")
-            with warnings.catch_warnings():
-                if place:  # every calibration warns of the same: once is enough
-                    warnings.simplefilter("ignore", PlausiblyWarning)
-                measure(place, own, rest)
+            rest = aggregate(Rows.of(table).take(kept), aggregator, seed=seed, unanswered="drop")
+            rest_rows, rest_values = _lined_up(rest, model)
+            for fold in range(folds):
+                test = np.flatnonzero((part == fold) & (own_rows >= 0))
+                chosen = np.flatnonzero((part != fold) & (rest_rows >= 0))
+                if not test.size or not chosen.size:
+                    continue
+                with warnings.catch_warnings():
+                    if place:  # every calibration warns of the same: once is enough
+                        warnings.simplefilter("ignore", PlausiblyWarning)
+                    predictor = calibrate(
+                        model.isel({names.EXAMPLE: chosen}),
+                        rest.isel({names.EXAMPLE: rest_rows[chosen]}),
+                        calibrator=calibrator,
+                        score=score,
+                        combiner=combiner,
+                        seed=seed,
+                        cluster=cluster,
+                    )
+                    sets = predictor.predict(model.isel({names.EXAMPLE: test}), typed)
+                shared = rest_rows[test] >= 0
+                both = test[shared]
+                for at, plane in enumerate(inputs.planes_of(sets)):
+                    covered[place, test, at] = coverage.aggregated(plane, own[own_rows[test]])
+                    others[place, both, at] = coverage.aggregated(
+                        plane[shared], rest_values[rest_rows[both]]
+                    )
             tick(place + 1, len(left_out))
 
     # Rows in the order of their keys, so that no sum depends on the caller's order.
     order = inputs.drawn_order(hashes, seed)
     clusters = None if groups is None else inputs.codes_of(groups)[1][order]
-    labels = model.sizes[names.LABEL]
-    averaging = Averaging(clusters, labels, interval_method, confidence)
+    averaging = Averaging(clusters, model.sizes[names.LABEL], interval_method, confidence)
 
     def summary(values: Doubles) -> list[Interval]:
         """Return the interval of the values that are not NaN, per alpha."""
@@ -348,8 +330,6 @@ def _lined_up(plausibilities: xr.DataArray, predictions: xr.DataArray) -> tuple[
 
 def _mean(values: Doubles) -> Doubles:
     """Return the mean over annotators of each example, (example, alpha), NaN for none."""
-    heard = ~np.isnan(values)
-    counts = heard.sum(axis=0)
-    mean = np.full(counts.shape, np.nan)
-    np.divide(np.where(heard, values, 0.0).sum(axis=0), counts, out=mean, where=counts > 0)
-    return mean
+    there = ~np.isnan(values)
+    counts = there.sum(axis=0)
+    return np.where(there, values, 0.0).sum(axis=0) / np.where(counts > 0, counts, np.nan)
