@@ -332,4 +332,5 @@ def _mean(values: Doubles) -> Doubles:
     """Return the mean over annotators of each example, (example, alpha), NaN for none."""
     there = ~np.isnan(values)
     counts = there.sum(axis=0)
-    return np.where(there, values, 0.0).sum(axis=0) / np.where(counts > 0, counts, np.nan)
+    mean: Doubles = np.where(there, values, 0.0).sum(axis=0) / np.where(counts, counts, np.nan)
+    return mean

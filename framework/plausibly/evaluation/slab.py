@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from plausibly.data import names, validate
 from plausibly.data.names import name_texts, positions, text_array
-from plausibly.errors import InputError, listed
+from plausibly.errors import InputError
 from plausibly.evaluation import inputs
 from plausibly.evaluation.inputs import prepare
 from plausibly.evaluation.intervals import Doubles, IntervalMethod
@@ -85,13 +85,12 @@ def worst_slab_coverage(
     check_count("directions", directions, usual=1000)
     prepared = prepare(sets, plausibilities, cluster, interval, confidence, seed, only_common)
     others = [str(dim) for dim in features.dims if dim != names.EXAMPLE]
-    with_names = all(dim in features.coords for dim in features.dims)
-    if names.EXAMPLE not in features.dims or len(others) != 1 or not with_names:
+    if problem := inputs.unnamed(features, {names.EXAMPLE, *others[:1]}):
         raise InputError(
             "features-malformed",
             "the features have no name for each example and feature",
             expected="a DataArray over example and one more dim, both with names",
-            found=f"dims {listed(map(str, features.dims)) or 'none'}",
+            found=problem,
             hint="pass the predictions, or name the features: assign_coords(feature=[...])",
             source="features",
         )
