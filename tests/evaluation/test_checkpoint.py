@@ -14,8 +14,7 @@ from components import Failing, Grumbling, Slow, Tired
 from plausibly import compare, registry
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.evaluation.checkpoint import MANIFEST, Checkpoint
-from plausibly.evaluation.design import MethodTable
-from plausibly.evaluation.recorded import Recorded, issue, record_warnings
+from plausibly.evaluation.design import MethodTable, Recorded, issue, record_warnings
 from plausibly.plugin import CALIBRATOR, SCORE
 from plausibly.registry import Registry
 

@@ -25,15 +25,17 @@ from plausibly.evaluation import inputs
 from plausibly.evaluation.design import (
     BY_GROUP,
     Method,
+    Recorded,
     Stated,
     component_name,
     exact_mean,
     exact_means,
+    issue,
     per,
+    record_warnings,
     sets_of,
 )
 from plausibly.evaluation.inputs import Targets
-from plausibly.evaluation.recorded import Recorded, issue, record_warnings
 from plausibly.evaluation.result import (
     AGGREGATED,
     SET_SIZE,

@@ -20,8 +20,7 @@ from plausibly.atomic import unwritable
 from plausibly.data import names
 from plausibly.data.names import name_texts
 from plausibly.errors import ComponentError, InputError, listed
-from plausibly.evaluation.design import Design, Outcome, Stated
-from plausibly.evaluation.recorded import Recorded
+from plausibly.evaluation.design import Design, Outcome, Recorded, Stated
 from plausibly.protocols import CALIBRATOR, COMBINER, SCORE, Kind
 
 

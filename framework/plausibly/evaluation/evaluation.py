@@ -456,38 +456,40 @@ def _verdict(plane: xr.Dataset) -> str:
                 measured, of = verdict.covered, f'{of} of a new "{guarantee.cluster}"'
             how = "on average"
             if guarantee.confidence is not None:
-                share = bounded(guarantee.confidence)
-                how = f"on average, with probability {share} over the calibration"
-            bound = guarantee.bound()
-            text += f": {bound}{of} {how}, measured {decimal(measured.mean)}{verdict.remark}"
+                how += f", with probability {bounded(guarantee.confidence)} over the calibration"
+            text += f": {guarantee.bound()}{of} {how}, measured {decimal(measured.mean)}"
+            text += verdict.remark
         text += "."
         if guarantee.target == "majority-vote":
             text += f" The coverage of all answers, {answers}, is not guaranteed."
         if guarantee.target == "aggregated" and not guarantee.by:
-            # Where the sets cover clearly less than the guaranteed average.
-            level = float(guarantee.level)
-            if "by" in plane.attrs:
-                by = str(plane.attrs["by"])
-                lowest = min(_parts(plane, by, _GROUP), key=lambda group: group.mean)
-                if lowest.high < level:
-                    text += (
-                        f" Lowest {by}: {lowest.title}, {decimal(lowest.mean)} "
-                        f"({ends(lowest.low, lowest.high)}, {names.several(lowest.n, 'example')}), "
-                        f"shown to be below {level:.2f}."
-                    )
-                else:
-                    text += f" No {by} is shown to be below {level:.2f}; "
-                    text += f"the lowest is {lowest.title}."
-            strata = [stratum for stratum in _parts(plane, AMBIGUITY, _STRATUM) if stratum.n]
-            if len(strata) > 1 and strata[0].high < level:
-                text += (
-                    " Coverage is lowest where annotators disagree most: "
-                    f"{decimal(strata[0].mean)} ({names.several(strata[0].n, 'example')}). Whether "
-                    "a new example is one of these cannot be told in advance."
-                )
-    overlap = int(plane.attrs.get(OVERLAP, 0))
-    if overlap:
+            text += _weak(plane, float(guarantee.level))
+    if overlap := int(plane.attrs.get(OVERLAP, 0)):
         text += f" {counted(overlap)} of the examples calibrated the predictor: no evidence."
+    return text
+
+
+def _weak(plane: xr.Dataset, level: float) -> str:
+    """Return where the sets cover clearly less than the guaranteed average."""
+    text = ""
+    if "by" in plane.attrs:
+        by = str(plane.attrs["by"])
+        lowest = min(_parts(plane, by, _GROUP), key=lambda group: group.mean)
+        if lowest.high < level:
+            text += (
+                f" Lowest {by}: {lowest.title}, {decimal(lowest.mean)} "
+                f"({ends(lowest.low, lowest.high)}, {names.several(lowest.n, 'example')}), "
+                f"shown to be below {level:.2f}."
+            )
+        else:
+            text += f" No {by} is shown to be below {level:.2f}; the lowest is {lowest.title}."
+    strata = [stratum for stratum in _parts(plane, AMBIGUITY, _STRATUM) if stratum.n]
+    if len(strata) > 1 and strata[0].high < level:
+        text += (
+            f" Coverage is lowest where annotators disagree most: {decimal(strata[0].mean)} "
+            f"({names.several(strata[0].n, 'example')}). Whether a new example is one of these "
+            "cannot be told in advance."
+        )
     return text
 
 

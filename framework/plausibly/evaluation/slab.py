@@ -85,7 +85,7 @@ def worst_slab_coverage(
     check_count("directions", directions, usual=1000)
     prepared = prepare(sets, plausibilities, cluster, interval, confidence, seed, only_common)
     others = [str(dim) for dim in features.dims if dim != names.EXAMPLE]
-    if problem := inputs.unnamed(features, {names.EXAMPLE, *others[:1]}):
+    if problem := inputs.unnamed(features, {names.EXAMPLE, (others or [FEATURE])[0]}):
         raise InputError(
             "features-malformed",
             "the features have no name for each example and feature",

@@ -22,9 +22,17 @@ from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.checkpoint import Checkpoint
-from plausibly.evaluation.design import BY_GROUP, Design, Methods, per, read_methods
+from plausibly.evaluation.design import (
+    BY_GROUP,
+    Design,
+    Methods,
+    Recorded,
+    issue,
+    per,
+    read_methods,
+    record_warnings,
+)
 from plausibly.evaluation.processes import outcomes
-from plausibly.evaluation.recorded import Recorded, issue, record_warnings
 from plausibly.evaluation.result import (
     AGGREGATED,
     MOST_LINES,
