@@ -61,7 +61,6 @@ def manifest(design: Design) -> dict[str, Any]:  # Any: what JSON holds
                 expected="components with a name and plain parameters, to know them again",
                 found=f"an object of the class {type(component).__name__}",
                 hint="register its class (plausibly.register), or compare without a checkpoint",
-                source=name,
             ) from error
         source = registry.default().find(kind, str(table["name"])).source
         methods[f'method "{name}"'][kind.name] = {**table, "from": str(source)}
@@ -129,7 +128,6 @@ class Checkpoint:
                     expected=f"a folder that is new or empty, or the {MANIFEST} of a study in it",
                     found=str(reason),
                     hint="another folder for the checkpoint",
-                    source=str(self.folder),
                 ) from reason
         differences = []
         for key in {**self._about, **written}:
@@ -145,7 +143,6 @@ class Checkpoint:
                 expected="the same data, methods and settings, with any number of splits",
                 found=listed(differences),
                 hint="another folder for the checkpoint, or delete this one",
-                source=str(self.folder),
                 details={"differences": differences},
             )
         finished: dict[int, Outcome] = {}

@@ -236,7 +236,6 @@ def leave_one_annotator_out(
             expected=f"annotators of single answers: {listed(there) or 'there are none'}",
             found=listed(lost) or "answers of unknown annotators",
             hint="annotators=None for all, or a file of single answers",
-            source="annotations",
         )
     groups = None if cluster is None else inputs.example_values(cluster, (model,))
     hashes = hash_names(model[names.EXAMPLE].values)

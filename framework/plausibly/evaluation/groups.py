@@ -74,8 +74,6 @@ def levels_of(
             expected="a level for each label of the sets",
             found=f"none for {listed(map(quoted, lacking))}",
             hint="add them to the table of labels, or to the mapping",
-            source="risk",
-            details={"labels": lacking},
         )
     return [table[label] for label in labels]
 
@@ -93,8 +91,6 @@ def label_coordinate(name: str, arrays: Sequence[xr.DataArray | xr.Dataset]) -> 
         expected="a coordinate over label",
         found=listed(there) or "none",
         hint=meant(name, there) or "a table of labels that has it",
-        source="risk",
-        details={"coordinates": there},
     )
 
 
@@ -117,7 +113,6 @@ def in_order(
                 expected=f"one of {listed(known_order)}",
                 found=listed(map(quoted, lost)),
                 hint="name every level in order=[...], from the least on",
-                source="risk",
             )
         known = [level for level in known_order if level in known]
     else:
@@ -547,7 +542,6 @@ def _distributions(array: xr.DataArray | xr.Dataset) -> Plausibilities:
             f"predictions of scale {scale} are no distributions over labels",
             expected="scale probability or logit",
             hint="another number of the examples: ByRange(DataArray over example)",
-            source="predictions",
         )
     return Plausibilities.of(table)
 

@@ -215,7 +215,6 @@ def example_values(
         expected="the name of a coordinate over example",
         found=listed(there) or "none",
         hint=meant(coordinate, there) or "assign_coords, or a table of examples",
-        details={"coordinates": there},
     )
 
 
@@ -259,7 +258,6 @@ def values_by_name(
             expected="a DataArray over example, with names, or the name of a coordinate",
             found=problem,
             hint="name the examples: assign_coords(example=...)",
-            source=title,
         )
     examples = arrays[0][names.EXAMPLE].values
     places = positions(names.name_texts(values[names.EXAMPLE].values), list(map(str, examples)))
@@ -310,7 +308,6 @@ def true_codes(
             expected=f"one of {len(labels)} labels: {listed(labels)}",
             found=listed(map(names.quoted, unknown)),
             hint=meant(unknown[0], labels) or "leave these examples out with sel(example=...)",
-            details={"labels": unknown},
         )
     return codes
 
@@ -513,7 +510,6 @@ def warn_of_overlap(overlap: int, examples: int, *, source: str, stacklevel: int
         expected="new examples; what is measured on these is no evidence",
         hint="evaluate on others, or plausibly.compare for repeated splits",
         source=source,
-        details={"overlap": overlap, "examples": examples},
         stacklevel=stacklevel,
     )
 

@@ -49,7 +49,6 @@ def outcomes(
             found=f"exit code {listed(codes)}" if codes else "a broken pipe",
             hint='in a script, call compare below if __name__ == "__main__":; '
             "else processes=1 shows why",
-            source="processes",
         ) from reason
     finally:
         for child in started:
@@ -87,5 +86,4 @@ def _unsent(error: Exception) -> InputError:
         expected="components whose classes a module has, by name",
         found=" ".join(str(error).split()) or type(error).__name__,
         hint="put the class into a module (a file of its own), or processes=1",
-        source="processes",
     )

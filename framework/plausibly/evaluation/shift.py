@@ -104,7 +104,6 @@ def likelihood_ratios(
                 expected=f"{side} examples that neither calibrate nor are predicted",
                 found=f"{counted(both.size)} of {counted(len(rows['features']))}",
                 hint=f"fit on others: {side}.drop_sel(example=[...])",
-                source=side,
             )
     fitting = np.concatenate([rows[side].values for side in ("source", "target")])
     sides = np.repeat([SOURCE, TARGET], [len(rows["source"]), len(rows["target"])])
@@ -131,7 +130,6 @@ def likelihood_ratios(
             expected=f"numbers from 0 to 1 of shape {shape}",
             found=f"shape {probabilities.shape}, {counted(int((~inside).sum()))} others",
             hint="classifier=sklearn.linear_model.LogisticRegression()",
-            source="classifier",
         )
     scale = len(rows["source"]) / len(rows["target"])
     with np.errstate(divide="ignore"):
@@ -146,7 +144,6 @@ def likelihood_ratios(
             expected=f"{max(_FEW, len(ratios) / 10):.0f} or more",
             found=f"the heaviest hundredth with {100 * share:.0f}% of the weight",
             hint=f"clip={clip / 10:g}, fewer features, or more examples like the target",
-            source="weights",
         )
     return xr.DataArray(
         ratios,
@@ -189,7 +186,6 @@ def effective_sample_size(weights: xr.DataArray | NDArray[np.floating[Any]]) -> 
             expected="one dim, with one example or more",
             found=f"shape {values.shape}",
             hint="pass the weights of the calibration examples",
-            source="weights",
         )
     return effective_size(check_weights(values, names.WEIGHT, source="weights"))
 
@@ -365,6 +361,5 @@ def warn_of_shift(calibration: Floats, new: Floats, *, source: str = "prediction
             found=f"p < 0.001 ({shift.p_value:.1g}): no guarantee under shift",
             hint="recalibrate on recent data, or calibrator weighted",
             source=source,
-            details=attrs.asdict(shift),
         )
     return shift

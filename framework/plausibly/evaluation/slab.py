@@ -92,7 +92,6 @@ def worst_slab_coverage(
             expected="a DataArray over example and one more dim, both with names",
             found=problem,
             hint="pass the predictions, or name the features: assign_coords(feature=[...])",
-            source="features",
         )
     table = features.transpose(names.EXAMPLE, others[0])
     if others[0] == names.LABEL and names.SCALE in table.attrs:

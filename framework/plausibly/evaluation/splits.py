@@ -94,7 +94,6 @@ def check_strata(groups: Values, strata: Values, *, cluster: str, stratify: str)
             expected="groups that stay whole, each in one stratum",
             found=f"several for {listed(mixed)}",
             hint=f'stratify by a coordinate that "{cluster}" determines, or leave out one of both',
-            source=stratify,
         )
 
 

@@ -74,7 +74,6 @@ class TunedScore:
                 expected="examples that neither chose the score nor trained the model",
                 found=listed(both),
                 hint=f"tuned.rest({source}), or tuned.calibrate(...), which leaves them out",
-                source=source,
                 details={"examples": both},
             )
 
@@ -188,7 +187,6 @@ def tune_raps(
             expected=f"{counted(needed)} or more, half of which calibrate each candidate",
             found=f"{counted(tuning)} of {counted(len(chosen))}",
             hint="share=0.5, more examples, or a larger alpha",
-            source="share",
         )
     # By name, so that sums do not depend on the order of rows.
     rows = np.flatnonzero(chosen)
