@@ -129,36 +129,3 @@ def test_comparisons_on_the_command_line(good: Environment, pairs: World) -> Non
     assert [guarantee["level"] for guarantee in about["guarantees"]] == ["9/10"]
     said = well(run("evaluate", "sets.csv", "-a", "new_pairs.csv", *by))
     assert "alpha 0.1 examples coverage 95% interval set size all answers 20 " in said
-
-
-COMPARED = """
-import numpy as np
-import plausibly
-table = plausibly.read_annotations("pairs.csv")
-print(table)
-lam = plausibly.aggregate(table, "bradley-terry")
-some = plausibly.select_annotations(table, example=["c03", "c01"])
-np.testing.assert_array_equal(
-    plausibly.aggregate(some, "bradley-terry").sel(example="c03"), lam.sel(example="c03")
-)
-from plausibly import registry
-from plausibly.plugin import ANNOTATION
-kind = registry.resolve(ANNOTATION, "pairwise")
-built = kind.build([("e", "w", [("a", "b"), ("a", "c")]), ("f", "w", [("b", "c")])], None)
-kind.validate(built)
-print(built.mention_block.values.tolist())
-try:
-    kind.build([("e", "w", [("a", "a")])], None)
-except plausibly.InputError as error:
-    print(error.what)
-"""
-
-
-def test_comparisons_in_python(good: Environment, pairs: World) -> None:
-    ran = good.run("-W", "error", "-c", COMPARED, folder=pairs.folder)
-    assert ran.code == 0, ran.err
-    assert ran.out.splitlines()[-2:] == [
-        "[1, 2, 3, 4, 1, 2]",
-        'example e, annotator w compares "a" with itself',
-    ]
-    assert ran.out.startswith("annotations  30 examples, 3 annotators, 90 answers (3 per example)")

@@ -223,14 +223,6 @@ def test_unknown_annotators_count_among_the_others_and_are_not_left_out() -> Non
         np.testing.assert_array_equal(one[name], named[name].sel(annotator="w1"))
 
 
-def test_an_annotator_alone_on_an_example_is_measured_without_others() -> None:
-    predictions, records = world()
-    alone = [record for record in records if record[0] != "e000" or record[1] == "w0"]
-    result = leave_one_annotator_out(predictions, table(alone))
-    assert result["count"].sel(annotator="w0") == 60
-    assert float(result["example_covered"].sel(example="e000", alpha=0.1)) in (0.0, 1.0)
-
-
 def test_rows_in_any_order_and_groups_in_one_part() -> None:
     predictions, records = world()
     rng = np.random.default_rng(0)
