@@ -102,11 +102,9 @@ class Evaluation(Result):
                 size, rough = decimal(row.set_size, 2) if row.n else "-", rough or row.rough
                 ends = row.mean, row.low, row.high
                 lines += figure_line(row.title, counted(row.n), ends, size, rough=row.rough)
-        along, gap = HOLES in plane, f"{ORDINAL_GAP}_{ROUGH}"
-        if rough or (along and bool(plane.get(gap, False))):
+        along = HOLES in plane
+        if rough or (along and bool(plane.get(f"{ORDINAL_GAP}_{ROUGH}", False))):
             lines.append(f"* a rough interval: {ROUGHNESS}")
-        elif f"{GUARANTEED}_{ROUGH}" in plane and bool(plane[f"{GUARANTEED}_{ROUGH}"].any()):
-            lines.append(f"The interval of the guarantee is rough: {ROUGHNESS}")
         lines += wrapped(_along_order(plane), "order") if along else []
         return [*lines, *wrapped(_verdict(plane), "verdict")]
 
@@ -290,7 +288,8 @@ def evaluate(
         among = len(titles) if prefix == _GROUP else 1
         grouped = averaging.grouped(outcomes, rows, titles, dim=dim, prefix=prefix, among=among)
         result.update(grouped.isel({dim: 0}, drop=True) if dim == _WHOLE else grouped)
-    result.update(_guaranteed(prepared, outcomes, by, groups))
+    if stated and (stated[0].by or stated[0].cluster):
+        result.update(_guaranteed(prepared, stated[0], outcomes, by, groups))
     return Evaluation(prepared.squeezed(result))
 
 
@@ -301,14 +300,14 @@ def stratum_of(largest: Doubles) -> NDArray[np.intp]:
 
 def _guaranteed(
     prepared: EvaluationInputs,
+    guarantee: Guarantee,
     outcomes: Measures,
     by: str | None,
     groups: tuple[NDArray[np.generic], Ints] | None,
 ) -> xr.Dataset:
     """Return the guaranteed mean, measured: of each group or label, or of new clusters."""
-    guarantee = next(iter(inputs.guarantees_of(prepared.attrs)), None)
-    name = "" if guarantee is None else COVERAGE.get(guarantee.target, "")
-    if guarantee is None or not (guarantee.by or guarantee.cluster) or name not in outcomes:
+    name = COVERAGE.get(guarantee.target, "")
+    if name not in outcomes:
         return xr.Dataset()
     by_label, averaging, units = guarantee.by == BY_LABEL, prepared.averaging, None
     in_chunks = is_lazy(prepared.sets) or prepared.plausibilities.in_chunks
@@ -511,13 +510,9 @@ def judgement(evaluation: xr.Dataset | Evaluation, guarantee: Guarantee) -> Judg
     if not guarantee.by and not guarantee.cluster:
         cells = [_figure(plane, COVERAGE[guarantee.target])]
     elif f"{GUARANTEED}_mean" not in plane:
-        how = f"for {guarantee.per}: load() the sets to check it"
-        if guarantee.by not in ("", BY_LABEL, plane.attrs.get("by", "")):
-            how = f'for {guarantee.per} (by="{guarantee.by}")'
-        elif guarantee.cluster:
-            new = f'"{guarantee.cluster}"'
-            how = f"for a new {new}, and the examples have no coordinate {new}"
-        return Judgement(None, None, f"not checked, as the guarantee is {how}")
+        by = guarantee.by or guarantee.cluster
+        needed = f'sets in memory and a coordinate "{by}" of the examples (by="{by}")'
+        return Judgement(None, None, f'not checked: a guarantee per "{by}" needs {needed}')
     else:
         cells = [_figure(part, "", title, GUARANTEED) for title, part in _cells(plane)]
     there = [cell for cell in cells if not math.isnan(cell.mean)]
