@@ -73,26 +73,26 @@ class Measured(NamedTuple):
 
 def measure(values: Bools, targets: Targets) -> Measured:
     """Return coverage and size of each set (example, label[, alpha]): (example, alpha), by name."""
-    planes, plausibilities = np.moveaxis(np.atleast_3d(values), 2, 0), targets.plausibilities
-    by_plane = {
-        AGGREGATED: [coverage.aggregated(plane, plausibilities) for plane in planes],
-        "majority_vote_coverage": [
-            coverage.majority_vote(
-                plane, plausibilities, targets.ties, targets.uniform, targets.order
-            )
-            for plane in planes
-        ],
+    plausibilities, by_plane = targets.plausibilities, []
+    for plane in np.moveaxis(np.atleast_3d(values), 2, 0):
+        votes = coverage.majority_vote(
+            plane, plausibilities, targets.ties, targets.uniform, targets.order
+        )
+        one: dict[str, NDArray[np.generic]] = {
+            AGGREGATED: coverage.aggregated(plane, plausibilities),
+            "majority_vote_coverage": votes,
+        }
+        if targets.true_label is not None:
+            one["true_coverage"] = plane[np.arange(len(plane)), targets.true_label]
+        one[SET_SIZE] = coverage.sizes(plane)
+        if targets.along is not None:
+            along = coverage.along_order(plane, plausibilities, targets.along)
+            one |= dict(zip(_ALONG, along, strict=True))
+        by_plane.append(one)
+    measures = {
+        name: np.stack([one[name] for one in by_plane], axis=1).astype(np.float64)
+        for name in by_plane[0]
     }
-    if targets.true_label is not None:
-        rows = np.arange(len(targets.true_label))
-        by_plane["true_coverage"] = [
-            plane[rows, targets.true_label].astype(np.float64) for plane in planes
-        ]
-    by_plane[SET_SIZE] = [coverage.sizes(plane).astype(np.float64) for plane in planes]
-    if targets.along is not None:
-        parts = [coverage.along_order(plane, plausibilities, targets.along) for plane in planes]
-        by_plane |= {name: [part[place] for part in parts] for place, name in enumerate(_ALONG)}
-    measures = {name: np.stack(columns, axis=1) for name, columns in by_plane.items()}
     if targets.shares is not None:
         measures["mass_coverage"] = (measures[AGGREGATED] >= targets.shares).astype(np.float64)
     largest = np.asarray(plausibilities.weight.max(axis=1), dtype=np.float64)
@@ -150,26 +150,21 @@ def read_plausibilities(plausibilities: Form, *, in_chunks: bool = False) -> Pla
     """Return checked plausibilities, aggregated where these are annotations."""
     if is_annotations(plausibilities):
         return aggregated(plausibilities).averaged()
-    if in_chunks and isinstance(plausibilities, xr.DataArray) and is_lazy(plausibilities):
-        from plausibly.conformal.chunked import checked_chunks
-
-        return Plausibilities.of(checked_chunks(plausibilities))
     if is_lazy(plausibilities):
-        from plausibly.conformal.chunked import gathered
+        from plausibly.conformal.chunked import checked_chunks, gathered
 
+        if in_chunks and isinstance(plausibilities, xr.DataArray):
+            return Plausibilities.of(checked_chunks(plausibilities))
         plausibilities = gathered(plausibilities)
     return Plausibilities.from_xarray(plausibilities).averaged()
 
 
 def as_sets(sets: object) -> xr.DataArray:
     """Return prediction sets as booleans (example, label[, alpha]) with names as text."""
-    wanted = {names.EXAMPLE, names.LABEL}
-    if not isinstance(sets, xr.DataArray):
-        problem = f"a {type(sets).__name__} without names"
-    else:
-        problem = unnamed(sets, wanted, {names.ALPHA})
-        if not problem and sets.dtype != np.bool_:
-            problem = f"entries of type {sets.dtype}"
+    wanted, problem = (names.EXAMPLE, names.LABEL), f"a {type(sets).__name__} without names"
+    if isinstance(sets, xr.DataArray):
+        other = "" if sets.dtype == np.bool_ else f"entries of type {sets.dtype}"
+        problem = unnamed(sets, set(wanted), {names.ALPHA}) or other
     if problem or not isinstance(sets, xr.DataArray):
         raise InputError(
             "sets-malformed",
@@ -179,13 +174,12 @@ def as_sets(sets: object) -> xr.DataArray:
             hint="pass what predict returned",
             source=SETS,
         )
-    order = [names.EXAMPLE, names.LABEL, *sorted(set(map(str, sets.dims)) - wanted)]
-    named: dict[str, NDArray[np.str_]] = {}
-    for dim in (names.EXAMPLE, names.LABEL):
-        texts = names.name_texts(sets[dim].values)
+    named = {dim: names.name_texts(sets[dim].values) for dim in wanted}
+    for dim, texts in named.items():
         names.check_names(texts, dim, source=SETS)
-        named[dim] = names.text_array(texts)
-    ordered = sets.transpose(*order).assign_coords(named)
+    ordered = sets.transpose(*wanted, ...).assign_coords(
+        {dim: names.text_array(texts) for dim, texts in named.items()}
+    )
     # Labels in the order of the calibration, so that ties break as they did there.
     labels = json.loads(str(sets.attrs.get(LABEL_ORDER, "[]")))
     same = isinstance(labels, list) and sorted(labels) == sorted(ordered[names.LABEL].values)
