@@ -167,17 +167,6 @@ def test_a_folder_of_something_else_is_refused(
     assert file.read_text() == text
 
 
-def test_a_folder_that_cannot_be_made_is_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuses(*arguments: object, **options: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(Path, "mkdir", refuses)
-    with pytest.raises(InputError, match="output-unwritable"):
-        study(tmp_path / "new")
-
-
 def test_a_split_that_cannot_be_read_is_computed_again(tmp_path: Path, computed: list[int]) -> None:
     expected, _ = study(tmp_path, 2)
     for content in (b"", b"{}", b"[]"):

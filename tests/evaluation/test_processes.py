@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 import time
-import warnings
 from pathlib import Path
 from types import ModuleType
 
@@ -136,12 +135,3 @@ def test_a_script_without_a_guard_is_an_error_with_a_hint(tmp_path: Path) -> Non
     assert running.returncode == 1
     assert "error process-ended:" in err
     assert 'call compare below if __name__ == "__main__":' in err
-
-
-def test_filters_turn_recorded_warnings_into_errors() -> None:
-    predictions, lam = sites(20)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", FutureWarning)
-        warnings.simplefilter("ignore", UserWarning)
-        with pytest.raises(FutureWarning, match="and tired"):
-            compare(predictions, lam, {"m": METHODS["majority-vote"]}, splits=4, alphas=0.3)

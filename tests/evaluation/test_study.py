@@ -230,20 +230,6 @@ def test_dims_are_those_of_the_options() -> None:
         assert one.attrs["guarantees"] == plain.attrs["guarantees"]
 
 
-def test_the_table_has_a_row_for_each_size_and_number_of_draws() -> None:
-    predictions, lam = sites(60)
-    study = quiet(predictions, lam, THREE[:2], splits=2, alphas=0.2, sizes=[20, 30], draws=[1, 5])
-    lines = [line.partition("  ")[0] for line in Study(study).lines()[2:-2]]
-    assert [line for line in lines if line] == [
-        "majority-vote, n 20",
-        "majority-vote, n 30",
-        "monte-carlo, average, n 20, m 1",
-        "monte-carlo, average, n 20, m 5",
-        "monte-carlo, average, n 30, m 1",
-        "monte-carlo, average, n 30, m 5",
-    ]
-
-
 @attrs.frozen(kw_only=True)
 class Wrapper:
     inner: Calibrator = attrs.field(factory=lambda: resolve(CALIBRATOR, "monte-carlo"))

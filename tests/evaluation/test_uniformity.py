@@ -112,16 +112,6 @@ def test_examples_of_one_patient_count_for_less() -> None:
     assert float(alone["effective"]) == pytest.approx(400 / 3)
 
 
-def test_p_values_are_ranked_among_held_out_examples() -> None:
-    predictions, lam = oracle.world(300)
-    predictor = calibrate(
-        predictions[:200], lam[:200], calibrator="monte-carlo", combiner="held-out-rank"
-    )
-    result = p_value_uniformity(predictor, predictions[200:], lam[200:])
-    assert result["effective"].values.tolist() == [50.0, 50.0]
-    assert result.attrs["grid"] >= 1 / 101
-
-
 def test_nothing_depends_on_the_order_of_rows_or_labels() -> None:
     predictor, predictions, lam = made()
     order = np.random.default_rng(1).permutation(200)

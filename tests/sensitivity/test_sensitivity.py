@@ -169,22 +169,6 @@ def test_drawn_plausibilities_are_evaluated_by_their_mean() -> None:
     assert (by_draw["sets_changed"] == 0).all()
 
 
-def test_clusters_stay_on_one_side() -> None:
-    steps: list[tuple[int, int]] = []
-    found = sensitivity(
-        MODEL,
-        VOTES,
-        NAMES[:2],
-        splits=2,
-        cluster="patient",
-        progress=lambda *step: steps.append(step),
-    ).data
-    assert steps == [(1, 2), (2, 2)]
-    alone = sensitivity(MODEL, VOTES, NAMES[:2], splits=2).data
-    assert found.attrs["cluster"] == "patient"
-    assert not np.allclose(found["set_size"], alone["set_size"])
-
-
 def test_examples_without_an_answer() -> None:
     frame = plausibly.to_frame(VOTES)
     rows = list(zip(frame["example"], frame["annotator"], frame["label"], strict=True))
