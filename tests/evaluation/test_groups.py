@@ -28,7 +28,7 @@ from plausibly.evaluation import (
 )
 from plausibly.evaluation.groups import LEVEL, SUBGROUP
 from plausibly.evaluation.result import decimal, ends, part_rows
-from plausibly.evaluation.slab import _least_means
+from plausibly.evaluation.slab import _least_mean
 
 from . import studies as oracle
 from .parts import case, features
@@ -333,19 +333,19 @@ FEATURES = features(SETS)
 )
 def test_the_least_mean_is_that_of_all_runs(rows: list[tuple[int, int]], needed: int) -> None:
     needed = min(needed, len(rows))
-    values = np.array([[value / 10] for value, _ in rows])
-    places = np.sort(np.array([[float(place)] for _, place in rows]), axis=0)
-    means, first, last = _least_means(values, places, needed)
+    values = np.array([value / 10 for value, _ in rows])
+    places = np.sort(np.array([float(place) for _, place in rows]))
+    mean, first, last = _least_mean(values, places, needed)
     least = 2.0
     for begin in range(len(rows)):
         for end in range(begin + needed - 1, len(rows)):
-            parts_left = begin and places[begin, 0] == places[begin - 1, 0]
-            parts_right = end < len(rows) - 1 and places[end, 0] == places[end + 1, 0]
+            parts_left = begin and places[begin] == places[begin - 1]
+            parts_right = end < len(rows) - 1 and places[end] == places[end + 1]
             if not (parts_left or parts_right):
-                least = min(least, float(values[begin : end + 1, 0].mean()))
-    assert float(means[0]) == pytest.approx(least)
-    assert float(values[first[0] : last[0] + 1, 0].mean()) == pytest.approx(least)
-    assert last[0] - first[0] + 1 >= needed
+                least = min(least, float(values[begin : end + 1].mean()))
+    assert mean == pytest.approx(least)
+    assert float(values[first : last + 1].mean()) == pytest.approx(least)
+    assert last - first + 1 >= needed
 
 
 def weak(n: int, *, seed: int = 0, covered: float = 0.4) -> tuple[xr.DataArray, ...]:

@@ -35,7 +35,6 @@ from plausibly.evaluation.result import AGGREGATED, SET_SIZE
 from plausibly.extras import require
 from plausibly.guarantee import Guarantee
 from plausibly.kernels import coverage
-from plausibly.kernels.blocks import row_blocks
 from plausibly.kernels.coverage import Ties
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.sparse import Dense, as_stored
@@ -521,12 +520,9 @@ def p_value_rows(
     predictor: ConformalPredictor, predictions: xr.DataArray
 ) -> Iterator[tuple[slice, Floats]]:
     """Yield slices of examples with their p-values (example, label), labels as in the predictor."""
-    count, labels = predictions.sizes[names.EXAMPLE], list(predictor.labels)
-    end = 0
-    for size in predictions.variable.chunksizes.get(names.EXAMPLE, (count,)):
-        start, end = end, end + size
-        for rows in row_blocks((size, len(labels))):
-            part = slice(start + rows.start, start + rows.stop)
-            p_values = predictor.p_values(predictions.isel({names.EXAMPLE: part}).load())
-            ordered = p_values.sel({names.LABEL: labels}).transpose(names.EXAMPLE, names.LABEL)
-            yield part, ordered.values
+    end, whole = 0, (predictions.sizes[names.EXAMPLE],)
+    for size in predictions.variable.chunksizes.get(names.EXAMPLE, whole):
+        rows, end = slice(end, end + size), end + size
+        p_values = predictor.p_values(predictions.isel({names.EXAMPLE: rows}).load())
+        ordered = p_values.sel({names.LABEL: list(predictor.labels)})
+        yield rows, ordered.transpose(names.EXAMPLE, names.LABEL).values
