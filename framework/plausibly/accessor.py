@@ -92,9 +92,7 @@ class Figures:
     def __getattr__(self, name: str) -> Callable[..., Axes]:
         if name not in reading.FIGURES:
             raise AttributeError(f"{type(self).__name__} has no figure {name}")
-        figure = partial(getattr(plots, name), self._result)
-        figure.__doc__ = getattr(plots, name).__doc__
-        return figure
+        return partial(getattr(plots, name), self._result)
 
 
 D = TypeVar("D", xr.DataArray, xr.Dataset)

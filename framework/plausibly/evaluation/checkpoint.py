@@ -42,9 +42,7 @@ _DIGEST = "blake2b:"
 
 def manifest(design: Design) -> dict[str, Any]:  # Any: what JSON holds
     """Return what makes a study what it is, but for the number of its splits."""
-    order = np.argsort(design.predictions[names.EXAMPLE].values.astype(np.str_), kind="stable")
-    predictions = design.predictions.isel({names.EXAMPLE: order})
-    plausibilities = design.plausibilities.isel({names.EXAMPLE: order})
+    predictions, plausibilities = design.predictions, design.plausibilities
     methods: dict[str, dict[str, object]] = {
         f'method "{name}"': {"allow_no_guarantee": method.allow_no_guarantee}
         for name, method in design.methods.items()
@@ -84,8 +82,8 @@ def manifest(design: Design) -> dict[str, Any]:  # Any: what JSON holds
         },
         "predictions": _digest(predictions.values, str(predictions.attrs.get(names.SCALE))),
         "plausibilities": _digest(plausibilities.values),
-        "known labels": None if design.true_label is None else _digest(design.true_label[order]),
-        "strata": None if design.strata is None else _digest(design.strata[order]),
+        "known labels": None if design.true_label is None else _digest(design.true_label),
+        "strata": None if design.strata is None else _digest(design.strata),
     }
 
 
@@ -93,9 +91,7 @@ def _digest(values: NDArray[np.generic], *more: str) -> str:
     """Return 128 bits of the values of an array."""
     digest = blake2b("\0".join([str(values.shape), *more]).encode(), digest_size=16)
     if values.dtype.kind in "biuf":
-        plain = values.astype(values.dtype.newbyteorder("<"))
-        digest.update(plain.dtype.str.encode())
-        digest.update(plain.tobytes())
+        digest.update(values.dtype.str.encode() + values.tobytes())
     else:
         digest.update(json.dumps(name_texts(values.ravel().tolist())).encode())
     return f"{_DIGEST}{digest.hexdigest()}"
