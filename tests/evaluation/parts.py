@@ -81,5 +81,5 @@ MEASURES: dict[str, Measure] = {
     "risk": lambda sets, lam: coverage_by(sets, lam, by=ByRisk("cost")),
     "subgroups": lambda sets, lam: coverage_by(sets, lam, by=["site", "sex"]),
     "slab": lambda sets, lam: worst_slab_coverage(sets, lam, features(sets), directions=50),
-    "sorted": sorted_coverage,
+    "sorted": lambda sets, lam: sorted_coverage(sets, lam),
 }
