@@ -25,17 +25,7 @@ from plausibly.evaluation.inputs import (
     EvaluationInputs,
     prepare,
 )
-from plausibly.evaluation.intervals import (
-    AMBIGUITY,
-    CELL,
-    COVERAGE,
-    GUARANTEED,
-    ROUGH,
-    Doubles,
-    IntervalMethod,
-    Measures,
-    groups_of,
-)
+from plausibly.evaluation.intervals import ROUGH, Doubles, IntervalMethod, Measures, groups_of
 from plausibly.evaluation.result import (
     AGGREGATED,
     ENDS,
@@ -62,9 +52,17 @@ from plausibly.kernels.coverage import TIES, Ties
 from plausibly.kernels.types import Ints
 from plausibly.text import percent
 
+AMBIGUITY = "ambiguity"
 STRATA = ("below 0.5", "0.5 to 0.8", "0.8 and above")
 STRATA_FROM = (0.5, 0.8)
 _WHOLE, _STRATUM, _GROUP = "whole", "stratum_", "group_"
+GUARANTEED, CELL = "guaranteed", "guaranteed_cell"
+COVERAGE = {
+    "aggregated": AGGREGATED,
+    "majority-vote": "majority_vote_coverage",
+    "mass": "mass_coverage",
+}
+"""Measured coverage by target of the guarantee."""
 _SLACK = 1e-6  # Tolerance for sums of decimals: 0.1 + 0.7 == 0.7999999999999999.
 
 

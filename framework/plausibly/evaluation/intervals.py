@@ -12,7 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.data import names
-from plausibly.evaluation.result import AGGREGATED, ENDS, SET_SIZE
+from plausibly.evaluation.result import ENDS, SET_SIZE
 from plausibly.evaluation.splits import check_option, check_share
 from plausibly.kernels.types import Ints
 
@@ -186,16 +186,7 @@ def _bisect(outside: Callable[[float], bool], low: float, high: float) -> float:
     return low
 
 
-AMBIGUITY = "ambiguity"
-COVERAGE = {
-    "aggregated": AGGREGATED,
-    "majority-vote": "majority_vote_coverage",
-    "mass": "mass_coverage",
-}
-"""Measured coverage by target of the guarantee."""
-
 _SHARES = {"share_empty": 0, "share_singleton": 1}
-GUARANTEED, CELL = "guaranteed", "guaranteed_cell"
 ROUGH = "rough"
 """True if few clusters stand behind an interval; where there are clusters."""
 
