@@ -206,27 +206,6 @@ def test_the_weakest_is_the_one_whose_interval_ends_lowest() -> None:
     assert together["weakest"].values[0] == result["weakest"].item()
 
 
-def test_all_intervals_hold_together_in_95_of_100_cases() -> None:
-    """Forty groups of one and the same coverage: each interval alone would miss two of them."""
-    rng = np.random.default_rng(0)
-    groups = np.repeat([f"g{i:02d}" for i in range(40)], 30)
-    coords = {"example": [f"e{i}" for i in range(1200)], "label": ["a", "b"]}
-    lam = xr.DataArray(np.tile([0.6, 0.4], (1200, 1)), dims=("example", "label"), coords=coords)
-    held = 0
-    for _ in range(40):
-        values = np.stack([rng.random(1200) < 0.9, rng.random(1200) < 0.7], axis=1)
-        sets = lam.copy(data=values).astype(bool).assign_coords(ward=("example", groups))
-        result = coverage_by(sets, lam, by="ward")
-        truth = 0.6 * 0.9 + 0.4 * 0.7
-        held += bool(
-            (
-                (result["aggregated_coverage_low"] <= truth)
-                & (result["aggregated_coverage_high"] >= truth)
-            ).all()
-        )
-    assert held >= 38
-
-
 WORDS = {"l0": "low", "l1": "high", "l2": "medium", "l3": "low"}
 
 
