@@ -128,6 +128,6 @@ def test_an_evaluation_names_each_alpha_and_its_verdict() -> None:
     outcome = Evaluation(made("evaluation"))
     mean = float(outcome.coverage.sel(alpha=0.2))
     text = " ".join(shown(outcome).text.split())
-    assert f"all answers 60 {mean:.3f}" in text
+    assert f"alpha 0.2 60 {mean:.3f}" in text
     assert ": 0.80 on average, measured" in text
     assert ": 0.90 on average, measured" in text

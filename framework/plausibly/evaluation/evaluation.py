@@ -79,6 +79,17 @@ class Evaluation(Result):
         """Mean number of labels per set, ([alpha])."""
         return self.data[f"{SET_SIZE}_mean"]
 
+    def brief(self) -> list[str]:
+        every = planes(self.data)
+        if len(every) == 1:
+            return self.lines()
+        lines = [head_line("", self.data, "examples", "coverage", "set size")]
+        for plane in every:
+            lines += _line(_figure(plane, AGGREGATED, f"alpha {alpha_of(plane):g}"))
+        for plane in every:
+            lines += wrapped(_verdict(plane, weak=False), f"alpha {alpha_of(plane):g}")
+        return lines
+
     def block(self, plane: xr.Dataset) -> list[str]:
         alpha = alpha_of(plane)
         there = [quantity for quantity in QUANTITIES.items() if f"{quantity[0]}_mean" in plane]
@@ -93,13 +104,10 @@ class Evaluation(Result):
         tables.append(("by ambiguity (share of the most frequent answer)", strata))
         head = "" if alpha is None else f"alpha {alpha:g}"
         lines = [head_line(head, plane, "examples", "coverage", "set size")]
-        rough = False
         for title, rows in tables:
             lines += [title] if title else []
-            for row in rows:
-                size, rough = decimal(row.set_size, 2) if row.n else "-", rough or row.rough
-                ends = row.mean, row.low, row.high
-                lines += figure_line(row.title, counted(row.n), ends, size, rough=row.rough)
+            lines += [line for row in rows for line in _line(row)]
+        rough = any(row.rough for _, rows in tables for row in rows)
         along = HOLES in plane
         if rough or (along and bool(plane.get(f"{ORDINAL_GAP}_{ROUGH}", False))):
             lines.append(f"* a rough interval: {ROUGHNESS}")
@@ -397,6 +405,13 @@ def _figure(plane: xr.Dataset, quantity: str, title: str = "", prefix: str = "")
     return Figure(title, n, *figures(plane, f"{prefix}{quantity}"), size, rough)
 
 
+def _line(row: Figure) -> list[str]:
+    size = decimal(row.set_size, 2)
+    return figure_line(
+        row.title, counted(row.n), (row.mean, row.low, row.high), size, rough=row.rough
+    )
+
+
 def _parts(plane: xr.Dataset, dim: str, prefix: str, indent: str = "") -> list[Figure]:
     """Return the coverage of all answers of each group."""
     parts = each(plane, dim)
@@ -424,7 +439,7 @@ def _guarantee(plane: xr.Dataset) -> Guarantee | None:
     return next((guarantee for guarantee in stated if float(guarantee.alpha) == alpha), None)
 
 
-def _verdict(plane: xr.Dataset) -> str:
+def _verdict(plane: xr.Dataset, *, weak: bool = True) -> str:
     """Return how what was measured at one alpha compares with the guarantee."""
     guarantee = _guarantee(plane)
     answers = decimal(_figure(plane, AGGREGATED).mean)
@@ -459,7 +474,7 @@ def _verdict(plane: xr.Dataset) -> str:
         text += "."
         if guarantee.target == "majority-vote":
             text += f" The coverage of all answers, {answers}, is not guaranteed."
-        if guarantee.target == "aggregated" and not guarantee.by:
+        if guarantee.target == "aggregated" and not guarantee.by and weak:
             text += _weak(plane, float(guarantee.level))
     if overlap := int(plane.attrs.get(OVERLAP, 0)):
         text += f" {counted(overlap)} of the examples calibrated the predictor: no evidence."
