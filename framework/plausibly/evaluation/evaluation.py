@@ -79,7 +79,7 @@ class Evaluation(Result):
         """Mean number of labels per set, ([alpha])."""
         return self.data[f"{SET_SIZE}_mean"]
 
-    def brief(self) -> list[str]:
+    def _brief(self) -> list[str]:
         every = planes(self.data)
         if len(every) == 1:
             return self.lines()
