@@ -233,7 +233,7 @@ def test_a_study_of_all_of_them(columns: World) -> None:
     assert ran.width <= 80
     assert "mondrian(by=site, inner=" in ran.out
     assert ' none per "patient" 1.000 0.90, vacuous risk(by=risk) ' in ran.text
-    assert " risk 0.10, vacuous mass-coverage(leave_ou… " in ran.text
+    assert " risk 0.10, vacuous mass-coverage(leave_out=" in ran.text
     assert " 0.90 of sets Verdict: " in ran.text
     assert 'needs "site" of every new example (-e) ' in ran.text
     assert "plausibly predict out/predictor.nc -p NEW -e NEW_EXAMPLES" in ran.out
