@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
-from itertools import product
-from typing import Generic, TypeAlias, TypeVar
+from typing import Generic, TypeVar
 
 import attrs
 import numpy as np
@@ -25,33 +24,27 @@ from plausibly.guarantee import Guarantee
 from plausibly.plots import reading
 from plausibly.plots.style import Axes, shown_name
 
-Row: TypeAlias = tuple[object, ...]
-
 SHOWN = 10
 _LABELS = 6
-_WIDE = 60
-_CELL = 240
 
 
-@attrs.frozen(kw_only=True, repr=False)
+@attrs.frozen(repr=False, eq=False)
 class Listing:
-    """Rows under titles, of which the first are printed; `rows` makes that many."""
+    """A table under a title, of which the first rows are printed; sets are tuples of names."""
 
     title: str
-    columns: tuple[str, ...]
-    total: int
-    rows: Callable[[int], Sequence[Row]]
-    most: int
+    _frame: pd.DataFrame
+    _most: int
 
     def __len__(self) -> int:
-        return self.total
+        return len(self._frame)
 
     def to_frame(self) -> pd.DataFrame:
         """Return all rows; labels of a set are a tuple of their names."""
-        return pd.DataFrame(list(self.rows(self.total)), columns=list(self.columns))
+        return self._frame
 
     def __repr__(self) -> str:
-        rows = [self.columns, *self._shown()]
+        rows = [list(self._frame.columns), *self._shown()]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [self.title]
         for row in rows:
@@ -60,17 +53,15 @@ class Listing:
         return "\n".join([*lines, *self._rest()])
 
     def _repr_html_(self) -> str:
-        return text.framed(
-            self.title,
-            text.table(self._shown(), head=self.columns),
-            *map(text.paragraph, self._rest()),
-        )
+        table = text.table(self._shown(), head=list(self._frame.columns))
+        return text.framed(self.title, table, *map(text.paragraph, self._rest()))
 
-    def _shown(self) -> list[tuple[str, ...]]:
-        return [tuple(map(as_text, row)) for row in self.rows(min(self.most, self.total))]
+    def _shown(self) -> list[list[str]]:
+        first = self._frame.head(self._most).astype(object)
+        return [list(map(as_text, row)) for row in first.itertuples(index=False)]
 
     def _rest(self) -> list[str]:
-        rest = self.total - self.most
+        rest = len(self) - self._most
         return [f"… {counted(rest)} more, in to_frame()"] if rest > 0 else []
 
 
@@ -79,8 +70,8 @@ def as_text(value: object) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     if not isinstance(value, tuple):
-        return shown_name(value, width=_CELL, lines=1)
-    shown = ", ".join(shown_name(name, width=_WIDE, lines=1) for name in value[:_LABELS])
+        return shown_name(value, width=240, lines=1)
+    shown = ", ".join(shown_name(name, width=60, lines=1) for name in value[:_LABELS])
     more = f", … {counted(len(value))} labels" if len(value) > _LABELS else ""
     return f"{{{shown}{more}}}"
 
@@ -101,9 +92,7 @@ class Figures:
     def __getattr__(self, name: str) -> Callable[..., Axes]:
         if name not in reading.FIGURES:
             raise AttributeError(f"{type(self).__name__} has no figure {name}")
-        figure = partial(getattr(plots, name), self._result)
-        figure.__doc__ = getattr(plots, name).__doc__
-        return figure
+        return partial(getattr(plots, name), self._result)
 
 
 D = TypeVar("D", xr.DataArray, xr.Dataset)
@@ -122,7 +111,7 @@ class _Accessor(Generic[D]):
                 "guarantee-unstated",
                 f"this {kind} states no guarantee",
                 expected="what predict, evaluate or coverage_by returned",
-                found="several methods, each with its own" if stated else f"a {kind} without one",
+                found=f"a {kind} without one of its own",
                 hint="predictor.guarantee(0.1)",
             )
         guarantees = [Guarantee.from_json(plain) for plain in stated]
@@ -135,9 +124,8 @@ class _Accessor(Generic[D]):
             "guarantee-alpha",
             f"this {kind} is of {listed(f'alpha {value}' for value in there)}",
             expected="one of them",
-            found="none" if alpha is None else str(alpha),
+            found=str(alpha),
             hint=f"guarantee({there[0]})",
-            details={"alphas": there},
         )
 
 
@@ -151,21 +139,17 @@ class ArrayAccessor(_Accessor[xr.DataArray]):
         # The order of the array: that of the calibration only matters for ties.
         labels = np.array([str(name) for name in self._data[names.LABEL].values], dtype=object)
         sets = as_sets(self._data).sel({names.LABEL: list(labels)})
-        examples = names.name_texts(sets[names.EXAMPLE].values)
-        with_alpha = names.ALPHA in sets.coords
-        alphas = [np.atleast_1d(sets[names.ALPHA].values).tolist()] if with_alpha else []
+        examples = np.array(names.name_texts(sets[names.EXAMPLE].values), dtype=object)
+        columns: dict[str, object] = {"example": examples}
+        if names.ALPHA in sets.coords:
+            alphas = np.atleast_1d(sets[names.ALPHA].values)
+            columns = {"example": np.repeat(examples, len(alphas))}
+            columns["alpha"] = np.tile(alphas, len(examples))
         inside = sets.transpose(names.EXAMPLE, ..., names.LABEL).values.reshape(-1, len(labels))
-        return Listing(
-            title=f"prediction sets of {several(len(examples), 'example')}, "
-            f"of {counted(len(labels))} labels",
-            columns=("example", *(["alpha"] if with_alpha else []), "labels", "set"),
-            total=len(inside),
-            rows=lambda count: [
-                (*key, int(row.sum()), tuple(labels[row]))
-                for key, row in zip(product(examples, *alphas), inside[:count], strict=False)
-            ],
-            most=most,
-        )
+        columns["labels"] = inside.sum(axis=1)
+        columns["set"] = [tuple(labels[row]) for row in inside]
+        title = f"prediction sets of {several(len(examples), 'example')}, of "
+        return Listing(f"{title}{counted(len(labels))} labels", pd.DataFrame(columns), most)
 
     def __repr__(self) -> str:
         return ".plausibly of a DataArray: names(), guarantee()"
@@ -204,7 +188,7 @@ class DatasetAccessor(_Accessor[xr.Dataset]):
         worst = order[:n]
         few = {names.EXAMPLE: examples[worst].tolist()}
         largest = plane["largest_plausibility"].values[worst].tolist()
-        columns: dict[str, Sequence[object]] = {
+        columns: dict[str, object] = {
             "example": few[names.EXAMPLE],
             "left out": list(map(decimal, missed[worst].tolist())),
             "labels in set": size[worst].tolist(),
@@ -220,17 +204,9 @@ class DatasetAccessor(_Accessor[xr.Dataset]):
         if plausibilities is not None and len(worst):
             shares = as_plausibilities(plausibilities).sel(few)
             columns["plausibilities"] = list(map(_shares, shares))
-        rows: list[Row] = list(zip(*columns.values(), strict=True))
-        return Listing(
-            title=reading.with_alpha(
-                f"{counted(len(order))} of {several(len(examples), 'set')} leave out plausibility",
-                plane,
-            ),
-            columns=tuple(columns),
-            total=len(rows),
-            rows=lambda count: rows[:count],
-            most=len(rows),
-        )
+        title = f"{counted(len(order))} of {several(len(examples), 'set')} leave out plausibility"
+        frame = pd.DataFrame(columns)
+        return Listing(reading.with_alpha(title, plane), frame, len(frame))
 
     @property
     def plot(self) -> Figures:

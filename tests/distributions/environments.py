@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata as metadata
 import os
 import re
@@ -44,20 +45,13 @@ def needed() -> set[str]:
     found: set[str] = set()
     while left:
         line = left.pop()
-        match = re.match(r"[A-Za-z0-9._-]+", line)
-        name = "" if match is None or "extra ==" in line else match[0].lower()
-        if name and name not in found and _is_installed(name):
-            found.add(name)
+        name = re.split(r"[^A-Za-z0-9._-]", line)[0].lower()
+        if name in found or "extra ==" in line:
+            continue
+        with contextlib.suppress(metadata.PackageNotFoundError):  # for another platform or Python
             left += metadata.requires(name) or ()
+            found.add(name)
     return found
-
-
-def _is_installed(name: str) -> bool:
-    try:
-        metadata.distribution(name)
-    except metadata.PackageNotFoundError:  # for another platform or version of Python
-        return False
-    return True
 
 
 @attrs.frozen
@@ -82,33 +76,29 @@ class Environment:
 
     @property
     def site(self) -> Path:
-        names = {"base": str(self.folder), "platbase": str(self.folder)}
-        return Path(sysconfig.get_path("purelib", "venv", vars=names))
+        return Path(sysconfig.get_path("purelib", "venv", vars=self._bases))
 
     @property
     def python(self) -> Path:
-        names = {"base": str(self.folder), "platbase": str(self.folder)}
-        return Path(sysconfig.get_path("scripts", "venv", vars=names)) / Path(sys.executable).name
+        scripts = Path(sysconfig.get_path("scripts", "venv", vars=self._bases))
+        return scripts / Path(sys.executable).name
+
+    @property
+    def _bases(self) -> dict[str, str]:
+        return {"base": str(self.folder), "platbase": str(self.folder)}
 
     def install(self, wheels: Path, *words: str | Path) -> None:
         offline = ["--no-index", "--disable-pip-version-check", "--quiet", "--find-links"]
         done = self.run("-m", "pip", "install", *offline, wheels, *words)
         assert done.code == 0, done.err
 
-    def run(
-        self,
-        *words: str | Path,
-        folder: Path | None = None,
-    ) -> Ran:
+    def run(self, *words: str | Path, folder: Path | None = None) -> Ran:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("PLAUSIBLY", "PYTHON"))}
+        environment = {**kept, "COLUMNS": "200", "PYTHONUTF8": "1"}
         return _run(
             [self.python, *words],
-            folder=self.folder if folder is None else folder,
-            environment={
-                **kept,
-                "COLUMNS": "200",
-                "PYTHONUTF8": "1",
-            },
+            folder=folder or self.folder,
+            environment=environment,
             check=False,
         )
 

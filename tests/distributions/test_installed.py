@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from cli_world import LABELS, Ran, World, make
+from cli_world import LABELS, World, make
 
-from .environments import Environment
+from .environments import PROJECT, SOURCES, Environment, build
 
 pytestmark = pytest.mark.timeout(900)
+
+
+@pytest.fixture(scope="session")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    wheels = tmp_path_factory.mktemp("wheels")
+    build(wheels, PROJECT, SOURCES / "pairs_reader")
+    made = Environment.made(tmp_path_factory.mktemp("good"))
+    made.install(wheels, "pairs-reader")
+    return made
 
 
 @pytest.fixture
@@ -108,57 +116,3 @@ def test_a_study_file_names_components_of_plugins(good: Environment, pairs: Worl
     assert again.code == 0, again.err
     first, second = pairs.path("plausibly-out/sets.csv"), pairs.path("again/sets.csv")
     assert first.read_bytes() == second.read_bytes()
-
-
-def well(ran: Ran) -> str:
-    assert (ran.code, ran.err) == (0, "")
-    return " ".join(ran.out.split())
-
-
-def test_comparisons_on_the_command_line(good: Environment, pairs: World) -> None:
-    def run(*words: str) -> Ran:
-        return good.plausibly(*words, folder=pairs.folder)
-
-    by = ["--aggregator", "bradley-terry"]
-    said = well(run("calibrate", "-a", "pairs.csv", *by, "-p", "probabilities.csv", "-o", "p.nc"))
-    assert "pairs.csv (pairs:pairwise, pairwise): 30 examples, 3 annotators, 90 answers" in said
-    assert "aggregator pairs:bradley-terry" in said
-    assert "guarantee alpha 0.1: on average, a set contains an annotator" in said
-    well(run("predict", "p.nc", "-p", "new.csv", "-o", "sets.csv"))
-    about = json.loads(pairs.path("sets.json").read_text("utf-8"))
-    assert [guarantee["level"] for guarantee in about["guarantees"]] == ["9/10"]
-    said = well(run("evaluate", "sets.csv", "-a", "new_pairs.csv", *by))
-    assert "alpha 0.1 examples coverage 95% interval set size all answers 20 " in said
-
-
-COMPARED = """
-import numpy as np
-import plausibly
-table = plausibly.read_annotations("pairs.csv")
-print(table)
-lam = plausibly.aggregate(table, "bradley-terry")
-some = plausibly.select_annotations(table, example=["c03", "c01"])
-np.testing.assert_array_equal(
-    plausibly.aggregate(some, "bradley-terry").sel(example="c03"), lam.sel(example="c03")
-)
-from plausibly import registry
-from plausibly.plugin import ANNOTATION
-kind = registry.resolve(ANNOTATION, "pairwise")
-built = kind.build([("e", "w", [("a", "b"), ("a", "c")]), ("f", "w", [("b", "c")])], None)
-kind.validate(built)
-print(built.mention_block.values.tolist())
-try:
-    kind.build([("e", "w", [("a", "a")])], None)
-except plausibly.InputError as error:
-    print(error.what)
-"""
-
-
-def test_comparisons_in_python(good: Environment, pairs: World) -> None:
-    ran = good.run("-W", "error", "-c", COMPARED, folder=pairs.folder)
-    assert ran.code == 0, ran.err
-    assert ran.out.splitlines()[-2:] == [
-        "[1, 2, 3, 4, 1, 2]",
-        'example e, annotator w compares "a" with itself',
-    ]
-    assert ran.out.startswith("annotations  30 examples, 3 annotators, 90 answers (3 per example)")

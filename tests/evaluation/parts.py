@@ -16,7 +16,6 @@ from plausibly.evaluation import (
     sorted_coverage,
     worst_slab_coverage,
 )
-from plausibly.evaluation.intervals import IntervalMethod
 
 from . import studies as oracle
 
@@ -51,7 +50,7 @@ def case(
     return sets, lam
 
 
-def evaluated(sets: xr.DataArray, lam: xr.DataArray, method: IntervalMethod) -> xr.Dataset:
+def evaluated(sets: xr.DataArray, lam: xr.DataArray) -> xr.Dataset:
     """An evaluation with all that it can be asked for."""
     labels = [f"l{int(name[1:]) % 4}" for name in map(str, sets["example"].values)]
     order = [5 * int(name[1:]) % len(sets["label"]) for name in map(str, sets["label"].values)]
@@ -61,14 +60,12 @@ def evaluated(sets: xr.DataArray, lam: xr.DataArray, method: IntervalMethod) -> 
         by="site",
         cluster="patient",
         ties="random",
-        interval=method,
         true_label="diagnosis",
     ).data
 
 
 MEASURES: dict[str, Measure] = {
-    "evaluation": lambda sets, lam: evaluated(sets, lam, "auto"),
-    "evaluation, betting": lambda sets, lam: evaluated(sets, lam, "betting"),
+    "evaluation": evaluated,
     "strata": lambda sets, lam: coverage_by(sets, lam, by=ByRange(entropy(lam), quantiles=3)),
     "strata of logits": lambda sets, lam: coverage_by(
         sets,
@@ -85,5 +82,4 @@ MEASURES: dict[str, Measure] = {
     "subgroups": lambda sets, lam: coverage_by(sets, lam, by=["site", "sex"]),
     "slab": lambda sets, lam: worst_slab_coverage(sets, lam, features(sets), directions=50),
     "sorted": lambda sets, lam: sorted_coverage(sets, lam),
-    "betting": lambda sets, lam: coverage_by(sets, lam, by="label", interval="betting"),
 }

@@ -1,10 +1,8 @@
-"""Studies that continue after they were stopped: with the same bits, and of the same study only."""
+"""Stopped studies continue with the same bits, and only as the same study."""
 
 from __future__ import annotations
 
 import json
-import signal
-import sys
 import warnings
 from pathlib import Path
 
@@ -16,12 +14,11 @@ from components import Failing, Grumbling, Slow, Tired
 from plausibly import compare, registry
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.evaluation.checkpoint import MANIFEST, Checkpoint
-from plausibly.evaluation.design import MethodTable
-from plausibly.evaluation.recorded import Recorded, issue, record_warnings
+from plausibly.evaluation.design import MethodTable, Recorded, issue, record_warnings
 from plausibly.plugin import CALIBRATOR, SCORE
 from plausibly.registry import Registry
 
-from .studies import computed, script, sites, with_warnings
+from .studies import computed, sites, with_warnings
 
 __all__ = ["computed"]
 
@@ -51,7 +48,7 @@ def own(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def study(
-    folder: Path | Checkpoint | None,
+    folder: Path | None,
     splits: int = 4,
     *,
     predictions: xr.DataArray = PREDICTIONS,
@@ -92,39 +89,14 @@ def test_a_stopped_study_continues(tmp_path: Path, computed: list[int]) -> None:
     assert sum("guarantee-vacuous" in text for text in messages) >= 1
 
 
-def test_finished_splits_serve_any_number_of_splits_and_order_of_rows(
-    tmp_path: Path, computed: list[int]
-) -> None:
+def test_finished_splits_serve_any_number_of_splits(tmp_path: Path, computed: list[int]) -> None:
     study(tmp_path, 2)
-    study(tmp_path, 4, predictions=PREDICTIONS[::-1], lam=LAM[:, ::-1])
+    study(tmp_path, 4)
     assert computed == [0, 1, 2, 3]
     three = study(tmp_path, 3)[0]
     assert computed == [0, 1, 2, 3]
     many = study(None)[0]
     xr.testing.assert_equal(three[["set_size"]], many[["set_size"]].isel(split=slice(3)))
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_a_killed_study_continues(tmp_path: Path, computed: list[int]) -> None:
-    """Takes three seconds: the study is killed in a process of its own."""
-    body = """
-    def killed(done, total):
-        if done == 3:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    plausibly.compare(predictions, lam, ["expected", "monte-carlo"], alphas=["0.2"], splits=6,
-                      checkpoint="kept", progress=killed).data
-    """
-    with script(tmp_path, body) as running:
-        _, err = running.communicate(timeout=120)
-    assert (running.returncode, err) == (-signal.SIGKILL, "")
-    methods = ["expected", "monte-carlo"]
-    expected = compare(PREDICTIONS, LAM, methods, alphas=["0.2"], splits=6).data
-    computed.clear()
-    kept = tmp_path / "kept"
-    result = compare(PREDICTIONS, LAM, methods, alphas=["0.2"], splits=6, checkpoint=kept).data
-    assert computed == [3, 4, 5]
-    xr.testing.assert_identical(result, expected)
 
 
 ONE: dict[str, MethodTable] = {"drawn": METHODS["drawn"]}
@@ -172,22 +144,12 @@ def test_another_study_is_refused_with_its_differences(
     assert refused.value.details["differences"] == differences
 
 
-def test_splits_of_another_version_are_refused(tmp_path: Path) -> None:
-    study(tmp_path, 1)
-    about = json.loads((tmp_path / MANIFEST).read_text())
-    (tmp_path / MANIFEST).write_text(json.dumps({**about, "plausibly": "0.0.9", "format": 0}))
-    with pytest.raises(InputError) as refused:
-        study(tmp_path, 1)
-    assert refused.value.found == f'format 1, was 0, plausibly "{about["plausibly"]}", was "0.0.9"'
-
-
 @pytest.mark.parametrize(
     ("name", "text", "problem"),
     [
-        ("mine.txt", "kept", "no study.json in it"),
-        (MANIFEST, "[1]", "study.json that is no table"),
-        (MANIFEST, "{", "study.json that cannot be read: "),
-        ("", "kept", "a file"),
+        ("mine.txt", "kept", "No such file or directory"),
+        (MANIFEST, "[1]", "cannot convert dictionary"),
+        ("", "kept", "Not a directory"),
     ],
 )
 def test_a_folder_of_something_else_is_refused(
@@ -199,25 +161,13 @@ def test_a_folder_of_something_else_is_refused(
     with pytest.raises(InputError) as refused:
         study(tmp_path / "kept")
     assert refused.value.name == "checkpoint-unknown"
-    assert refused.value.found.startswith(problem)
+    assert problem in refused.value.found
     assert file.read_text() == text
-
-
-def test_a_folder_that_cannot_be_made_is_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuses(*arguments: object, **options: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(Path, "mkdir", refuses)
-    with pytest.raises(InputError, match="output-unwritable"):
-        study(tmp_path / "new")
 
 
 def test_a_split_that_cannot_be_read_is_computed_again(tmp_path: Path, computed: list[int]) -> None:
     expected, _ = study(tmp_path, 2)
-    other_number = (tmp_path / "split-0.json").read_bytes()
-    for content in (b"", b"{}", b"[]", other_number):
+    for content in (b"", b"{}", b"[]"):
         (tmp_path / "split-1.json").write_bytes(content)
         computed.clear()
         again, _ = study(tmp_path, 2)
@@ -231,17 +181,6 @@ def test_other_files_of_the_folder_stay(tmp_path: Path) -> None:
     Checkpoint(folder=tmp_path).discard()
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
     Checkpoint(folder=tmp_path / "never").discard()
-
-
-def test_a_study_that_takes_no_time_is_not_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    study(Checkpoint(folder=tmp_path / "kept", patience=100.0), 2)
-    assert not (tmp_path / "kept").exists()
-    seconds = iter(range(0, 10_000, 10))
-    monkeypatch.setattr("time.monotonic", lambda: float(next(seconds)))
-    study(Checkpoint(folder=tmp_path / "kept", patience=25.0), 4)
-    assert Checkpoint(folder=tmp_path / "kept").finished(4) == 4
 
 
 def test_components_without_a_name_are_refused(tmp_path: Path) -> None:
@@ -264,23 +203,17 @@ def test_recorded_warnings_are_read_as_they_were_written(
     message: Warning, again: Warning | None
 ) -> None:
     recorded: list[Recorded] = []
-    with record_warnings(recorded, split=1, method="m", draws=2):
+    with record_warnings(recorded, 1):
         warnings.warn(message, stacklevel=1)
     (written,) = recorded
     read = Recorded(**json.loads(json.dumps(attrs.asdict(written))))
     assert read == written
-    assert (read.filename, read.split, read.method, read.size) == (__file__, 1, "m", None)
+    assert (read.filename, read.split) == (__file__, 1)
     with warnings.catch_warnings(record=True) as issued:
         warnings.simplefilter("always")
         issue([read], 1)
     if again is None:
         assert isinstance(issued[0].message, PlausiblyWarning)
-        assert issued[0].message.details == {"b": [1], "methods": ["m"], "splits": 1}
+        assert issued[0].message.details == {"b": [1]}
     else:
         assert repr(issued[0].message) == repr(again)
-
-
-def test_a_file_names_no_class_but_a_warning() -> None:
-    forged = Recorded(kind="exit", text="out", fields=None, filename="f.py", line=3)
-    with pytest.warns(UserWarning, match="out"):
-        issue([forged], 1)

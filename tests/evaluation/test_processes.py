@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 import time
-import warnings
 from pathlib import Path
 from types import ModuleType
 
@@ -14,13 +13,11 @@ import attrs
 import pytest
 import xarray as xr
 
-from components import Failing, Grumbling, Slow
-from plausibly import compare, registry
-from plausibly.errors import ComponentError, InputError
-from plausibly.evaluation import processes
-from plausibly.evaluation.design import Design, MethodTable, read_methods
+from components import Failing, Grumbling
+from plausibly import compare
+from plausibly.errors import InputError
+from plausibly.evaluation.design import MethodTable
 from plausibly.plugin import CALIBRATOR, CalibrationData, CalibrationScores, Keys, resolve
-from plausibly.registry import Registry
 
 from .studies import script, sites, with_warnings
 
@@ -61,34 +58,22 @@ def test_the_result_and_the_warnings_are_those_of_one_process() -> None:
     assert steps[1] == steps[2] == [(number, 3) for number in range(1, 4)]
 
 
-def failure(share: float, how: str, processes: int) -> BaseException:
-    predictions, lam = sites(20)
+def failure(share: float, how: str, processes: int) -> InputError:
     methods = {"failing": {"calibrator": Failing(share=share, how=how)}}
-    with pytest.raises(Exception) as caught:  # noqa: PT011  # each test says which
-        compare(predictions, lam, methods, splits=12, alphas=0.3, processes=processes)
+    with pytest.raises(InputError) as caught:
+        compare(*sites(20), methods, splits=12, alphas=0.3, processes=processes)
     return caught.value
 
 
 def test_the_error_is_that_of_the_first_split_that_fails() -> None:
     one, several = (failure(0.3, "input", processes) for processes in (1, 2))
-    assert isinstance(several, InputError)
-    assert isinstance(one, InputError)
     assert several.fields() == one.fields()
     assert several.details == {"a": 1}
-    assert "in calibrate" in several.__notes__[0]
-
-
-@pytest.mark.parametrize(("how", "text"), [("unsent", "not to be sent"), ("broken", "_Broken")])
-def test_errors_that_cannot_be_sent_keep_their_text(how: str, text: str) -> None:
-    error = failure(1.0, how, 2)
-    assert isinstance(error, RuntimeError if how == "unsent" else ComponentError)
-    assert text in str(error)
-    assert "in calibrate" in error.__notes__[0]
+    assert "in calibrate" in str(several.__cause__)
 
 
 def test_a_process_that_ends_is_noticed() -> None:
     error = failure(1.0, "exit", 2)
-    assert isinstance(error, InputError)
     assert (error.name, error.found) == ("process-ended", "exit code 7")
 
 
@@ -118,28 +103,6 @@ def test_a_class_of_a_notebook_is_refused_where_it_is_missing(
     assert refused.value.found == "No module named 'notebook'"
 
 
-def test_components_of_this_run_have_their_names_elsewhere(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    here, elsewhere = Registry(), Registry()
-    monkeypatch.setattr(registry, "default", lambda: here)
-    registry.register(CALIBRATOR, "slow", Slow)
-    registry.register(CALIBRATOR, "lost", lambda: Slow())
-    predictions, lam = sites(20)
-    methods = {name: m.made() for name, m in read_methods({"slow": {"calibrator": "slow"}}).items()}
-    parcel = processes._packed(
-        Design(predictions=predictions, plausibilities=lam, methods=methods, alphas=[0.3], test=0.5)
-    )
-    monkeypatch.setattr(registry, "default", lambda: elsewhere)
-    made = processes._unpacked(parcel)
-    calibrator = made.methods["slow"].calibrator
-    assert isinstance(calibrator, Slow)
-    assert registry.default().describe(CALIBRATOR, calibrator)["name"] == "slow"
-    assert [entry.name for entry in registry.default().entries() if not entry.source.builtin] == [
-        "slow"
-    ]
-
-
 RUN = """
 compare = plausibly.compare
 compare(predictions, lam, {"slow": {"calibrator": Slow(seconds=seconds)}}, splits=1000,
@@ -150,10 +113,10 @@ compare(predictions, lam, {"slow": {"calibrator": Slow(seconds=seconds)}}, split
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="signals of POSIX")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_processes_end_when_the_study_is_stopped(tmp_path: Path, number: signal.Signals) -> None:
-    # The first splits of both take a moment, the others a minute.
+    # The first split of each process takes a moment, the others a minute.
     with script(tmp_path, f"seconds = 60.0\n{RUN}") as running:
         assert running.stdout is not None
-        assert running.stdout.readline() == "1 1000\n"
+        assert [running.stdout.readline() for _ in range(2)] == ["1 1000\n", "2 1000\n"]
         started = time.monotonic()
         if number == signal.SIGINT:
             os.killpg(running.pid, number)  # as a terminal does: all of them
@@ -172,12 +135,3 @@ def test_a_script_without_a_guard_is_an_error_with_a_hint(tmp_path: Path) -> Non
     assert running.returncode == 1
     assert "error process-ended:" in err
     assert 'call compare below if __name__ == "__main__":' in err
-
-
-def test_filters_turn_recorded_warnings_into_errors() -> None:
-    predictions, lam = sites(20)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", FutureWarning)
-        warnings.simplefilter("ignore", UserWarning)
-        with pytest.raises(FutureWarning, match="and tired"):
-            compare(predictions, lam, {"m": METHODS["majority-vote"]}, splits=4, alphas=0.3)

@@ -142,8 +142,7 @@ def test_warnings_of_splits_are_issued_once_with_their_scope() -> None:
         study = compare(predictions, lam, methods, splits=4).data
     (message,) = (warning.message for warning in every)
     assert isinstance(message, PlausiblyWarning)
-    assert message.details["methods"] == ["monte-carlo, ecdf"]
-    assert (message.details["splits"], "splits)" in message.what) == (4, False)
+    assert "splits)" not in message.what
     assert every[0].filename == __file__
     assert study["guaranteed"].values.ravel().tolist() == ["0.8999, vacuous", "0.90"]
     assert study["aggregated_coverage"].values[0].tolist() == [[1.0]] * 4
@@ -160,7 +159,7 @@ def test_warnings_of_splits_are_issued_once_with_their_scope() -> None:
     assert message.what.endswith(f"(in {often} of 8 splits)")
     assert study["guaranteed"].item() == f"0.925, vacuous in {often} of 8"
 
-    with pytest.warns(PlausiblyWarning) as by_size:
+    with pytest.warns(PlausiblyWarning):
         study = compare(
             predictions,
             lam,
@@ -169,10 +168,6 @@ def test_warnings_of_splits_are_issued_once_with_their_scope() -> None:
             sizes=[5, 8, 20],
             draws=[1, 3],
         ).data
-    (message,) = (warning.message for warning in by_size)
-    assert isinstance(message, PlausiblyWarning)
-    assert message.what == "every set contains all labels at alpha 0.1 (at sizes 5, 8)"
-    assert (message.details["sizes"], message.details["draws"]) == ([5, 8], [1, 3])
     vacuous = study["guaranteed"].sel(size=5, draws=1).values.ravel().tolist()
     assert vacuous == ["nothing", "0.90, vacuous"]
 
@@ -217,49 +212,22 @@ THREE = [
 ]
 
 
-def test_dims_of_draws_and_sizes_change_no_cell() -> None:
+def test_dims_are_those_of_the_options() -> None:
     predictions, lam = sites(60)
-    options: dict[str, object] = {"alphas": 0.2, "splits": 3, "cluster": "patient", "seed": 1}
+    options: dict[str, object] = {"alphas": 0.2, "splits": 2, "cluster": "patient", "seed": 1}
     plain = quiet(predictions, lam, THREE, **options)
     assert plain["set_size"].dims == ("method", "split", "alpha")
     assert plain["n_calibration"].dims == ("split",)
     assert not {"draws", "size", "uses_draws"} & set(plain.coords)
-    by_draws = quiet(predictions, lam, THREE, draws=[10, 2], **options)
-    assert by_draws["set_size"].dims == ("method", "split", "alpha", "draws")
-    by_size = quiet(predictions, lam, THREE, sizes=30, **options)
-    assert by_size["set_size"].dims == ("method", "split", "alpha", "size")
     # Ten draws are the default, and all of the calibration side has 30 examples in pairs.
-    assert (by_size["n_calibration"] == 30).all()
-    for one in (by_draws.sel(draws=10), by_size.isel(size=0)):
-        for name in (
-            "aggregated_coverage",
-            "majority_vote_coverage",
-            "set_size",
-            "vacuous",
-            "guaranteed",
-        ):
+    for one in (
+        quiet(predictions, lam, THREE, draws=[10, 2], **options).sel(draws=10),
+        quiet(predictions, lam, THREE, sizes=30, **options).isel(size=0),
+    ):
+        for name in ("aggregated_coverage", "set_size", "vacuous", "guaranteed"):
             assert np.array_equal(one[name].values, plain[name].values)
         # In full they are those with the most draws and the largest size.
         assert one.attrs["guarantees"] == plain.attrs["guarantees"]
-
-
-def test_the_table_has_a_row_for_each_size_and_number_of_draws() -> None:
-    predictions, lam = sites(60)
-    study = quiet(predictions, lam, THREE[:2], splits=2, alphas=0.2, sizes=[20, 30], draws=[1, 5])
-    rows = [line.partition("  ")[0] for line in Study(study).lines()[2:8]]
-    assert rows == [
-        "majority-vote, n 20",
-        "majority-vote, n 30",
-        "monte-carlo…, n 20, m 1",
-        "monte-carlo…, n 20, m 5",
-        "monte-carlo…, n 30, m 1",
-        "monte-carlo…, n 30, m 5",
-    ]
-    one = study.isel(draws=[0], size=[1])
-    assert [line.split()[0] for line in Study(one).lines()[2:4]] == [
-        "majority-vote,",
-        "monte-carlo…,",
-    ]
 
 
 @attrs.frozen(kw_only=True)
@@ -280,26 +248,19 @@ class Plain:
         return inner.calibrate(data, keys)
 
 
-class Bare:
-    draws = 3
-
-    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        return resolve(CALIBRATOR, "expected").calibrate(data, keys)
-
-
 def test_draws_reach_calibrators_inside_others() -> None:
     wrapped = with_draws(Wrapper(inner=Wrapper()), 4)
     assert wrapped == Wrapper(
         inner=Wrapper(inner=resolve(CALIBRATOR, {"name": "monte-carlo", "draws": 4}))
     )
     assert with_draws(Plain(), 7) == Plain(7)
-    assert with_draws(Bare(), 7) is None
     assert with_draws(Wrapper(inner=resolve(CALIBRATOR, "expected")), 7) is None
     predictions, lam = oracle.world(40)
-    methods = {"bare": {"calibrator": Bare()}, "plain": {"calibrator": Plain()}}
-    wrapped_methods = {**methods, "wrapped": {"calibrator": Wrapper()}, "drawn": THREE[1]}
-    study = quiet(predictions, lam, wrapped_methods, splits=2, draws=[2, 5])
-    assert study["uses_draws"].values.tolist() == [False, True, True, True]
+    methods = {
+        name: {"calibrator": one} for name, one in (("plain", Plain()), ("wrapped", Wrapper()))
+    }
+    study = quiet(predictions, lam, {**methods, "drawn": THREE[1]}, splits=2, draws=[2, 5])
+    assert study["uses_draws"].all()
     for name in ("plain", "wrapped"):
         one, other = (study["set_size"].sel({"method": which}) for which in (name, "drawn"))
         assert np.array_equal(one, other)

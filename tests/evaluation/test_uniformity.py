@@ -69,17 +69,11 @@ def test_p_values_are_those_of_the_predictor_at_the_labels() -> None:
     assert result.attrs["n_calibration"] == 200
 
 
-def test_voted_calibration_keeps_voted_labels_and_breaks_drawn_ones() -> None:
+def test_calibration_on_votes_keeps_votes_and_breaks_drawn_labels() -> None:
     result = p_value_uniformity(*made("majority-vote", n=600))
     assert result["guaranteed"].values.tolist() == [True, False]
     assert result["p_super_uniform"].sel(of="majority-vote") > 0.05
     assert result["p_super_uniform"].sel(of="drawn") < 1e-3
-    ours = p_value_uniformity(*made(n=600))
-    assert ours["p_super_uniform"].sel(of="drawn") > 0.05
-    assert (
-        ours["ks_below"].sel(of="majority-vote") > 0.1
-    )  # the vote is covered more than it needs be
-    assert ours["p_super_uniform"].sel(of="majority-vote") > 0.5
 
 
 def test_the_two_sided_test_is_that_of_two_samples() -> None:
@@ -110,16 +104,6 @@ def test_examples_of_one_patient_count_for_less() -> None:
     assert float(result["effective"]) == pytest.approx(100, rel=0.05)
     alone = p_value_uniformity(predictor, twice, lam2).sel(of="majority-vote")
     assert float(alone["effective"]) == pytest.approx(400 / 3)
-
-
-def test_p_values_are_ranked_among_held_out_examples() -> None:
-    predictions, lam = oracle.world(300)
-    predictor = calibrate(
-        predictions[:200], lam[:200], calibrator="monte-carlo", combiner="held-out-rank"
-    )
-    result = p_value_uniformity(predictor, predictions[200:], lam[200:])
-    assert result["effective"].values.tolist() == [50.0, 50.0]
-    assert result.attrs["grid"] >= 1 / 101
 
 
 def test_nothing_depends_on_the_order_of_rows_or_labels() -> None:

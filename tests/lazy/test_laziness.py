@@ -17,9 +17,10 @@ import xarray as xr
 from dask.local import get_sync
 
 import plausibly
-from lazy_world import plausibilities, predictions
+from lazy_world import LABELS, plausibilities, predictions
 from memory import MIB, at_most
 from plausibly.conformal.predictor import ConformalPredictor
+from plausibly.errors import PlausiblyWarning
 from plausibly.io import read_predictions
 from plausibly.kernels.types import Floats
 from plausibly.plugin import CalibrationData, CalibrationScores, Keys

@@ -115,10 +115,10 @@ def test_guarantees_are_those_of_the_predictor() -> None:
     single = predictor.predict(new, 0.1)
     assert single.plausibly.guarantee() == predictor.guarantee(0.1)
     for result, alphas, name, piece in (
-        (sets, (), "guarantee-alpha", "found none hint guarantee(0.2)"),
+        (sets, (), "guarantee-alpha", "found None hint guarantee(0.2)"),
         (sets, (0.3,), "guarantee-alpha", "found 0.3 hint guarantee(0.2)"),
-        (new, (), "guarantee-unstated", "without one hint predictor.guarantee(0.1)"),
-        (made("study"), (), "guarantee-unstated", "found several methods, each with its own"),
+        (new, (), "guarantee-unstated", "without one of its own hint predictor.guarantee(0.1)"),
+        (made("study"), (), "guarantee-unstated", "found a Dataset without one"),
     ):
         with refused(name, piece):
             result.plausibly.guarantee(*alphas)

@@ -231,9 +231,9 @@ def test_a_study_of_all_of_them(columns: World) -> None:
     ran = run("run", "study.toml", "--no-report")
     assert ran.code == 0, ran.err
     assert ran.width <= 80
-    assert "mondrian(by=site, inne…" in ran.out
+    assert "mondrian(by=site, inner=" in ran.out
     assert ' none per "patient" 1.000 0.90, vacuous risk(by=risk) ' in ran.text
-    assert " risk 0.10, vacuous mass-coverage(leave_ou… " in ran.text
+    assert " risk 0.10, vacuous mass-coverage(leave_out=" in ran.text
     assert " 0.90 of sets Verdict: " in ran.text
     assert 'needs "site" of every new example (-e) ' in ran.text
     assert "plausibly predict out/predictor.nc -p NEW -e NEW_EXAMPLES" in ran.out

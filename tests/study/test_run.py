@@ -14,7 +14,6 @@ import xarray as xr
 
 import plausibly
 from cli_world import World, run
-from plausibly.cli import run as command
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.evaluation.design import Design, Outcome
 from plausibly.evaluation.splits import split, split_keys, split_seed
@@ -159,7 +158,6 @@ def test_a_study_from_python_needs_no_file(world: World) -> None:
 @pytest.fixture
 def stopping(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], list[int]]:
     """Stops before a split as Ctrl-C does, and returns the splits that were computed."""
-    monkeypatch.setattr(command, "PATIENCE", 0.0)
     compute = Design.run
 
     def stop_at(last: int | None) -> list[int]:

@@ -53,23 +53,8 @@ class Failing:
         if keys.uniform(data.hashes[:1])[0, 0] < self.share:
             if self.how == "exit":
                 os._exit(7)
-            if self.how == "unsent":
-                raise _Unsent("no-way", "not to be sent", details={"way": lambda: None})
-            if self.how == "broken":
-                raise _Broken(lambda: None)
             raise InputError("no-luck", f"seed {keys.seed} brings no luck", details={"a": 1})
         return self.inner.calibrate(data, keys)
-
-
-class _Unsent(InputError):
-    """A message that cannot be sent to another process."""
-
-
-class _Broken(Exception):
-    """An error that cannot be sent to another process, and is no message."""
-
-    def __str__(self) -> str:
-        return "not to be sent"
 
 
 _started: list[bool] = []

@@ -28,8 +28,6 @@ Study = Annotated[
 UNFINISHED = "unfinished"
 """Folder below that of the results where finished splits are kept until there are results."""
 
-PATIENCE = 2.0  # seconds of work that are repeated rather than kept
-
 
 def run(
     output: Output,
@@ -68,7 +66,7 @@ def run(
     with output.working(f"reading {path.name}"):
         ready = prepare(load(settings_file(path, "study"), loaded.typed))
     settings, folder = ready.study, ready.study.output.folder
-    checkpoint = Checkpoint(folder=folder / UNFINISHED, patience=PATIENCE)
+    checkpoint = Checkpoint(folder=folder / UNFINISHED)
     output.document |= words.before(ready)
     rows = [*words.blocks(ready), ("study", words.design(ready))]
     if dry_run:

@@ -405,7 +405,7 @@ class Evaluation:
     by: tuple[str, ...] | None = None
     true_label: str | None = None
     ties: Literal["first", "random", "fractional", "any", "all"] = "first"
-    interval: Literal["auto", "wilson", "t", "betting"] = "auto"
+    interval: Literal["auto", "wilson", "t"] = "auto"
     at_least: int = attrs.field(default=20, validator=validators.ge(1))
     risk: str | None = None
     fail_under: float | None = attrs.field(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
-from itertools import permutations
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -26,15 +25,17 @@ from plausibly.evaluation import inputs
 from plausibly.evaluation.design import (
     BY_GROUP,
     Method,
+    Recorded,
     Stated,
     component_name,
     exact_mean,
     exact_means,
+    issue,
     per,
+    record_warnings,
     sets_of,
 )
 from plausibly.evaluation.inputs import Targets
-from plausibly.evaluation.recorded import Recorded, issue, record_warnings
 from plausibly.evaluation.result import (
     AGGREGATED,
     SET_SIZE,
@@ -45,11 +46,10 @@ from plausibly.evaluation.result import (
 )
 from plausibly.evaluation.splits import (
     check_count,
-    check_share,
+    check_option,
     split,
     split_keys,
     split_seed,
-    unknown_option,
 )
 from plausibly.evaluation.study import TOLERATED
 from plausibly.kernels.coverage import row_sums
@@ -79,12 +79,13 @@ Aggregators: TypeAlias = (
 
 
 def read_aggregators(aggregators: Aggregators) -> dict[str, Aggregator]:
-    if isinstance(aggregators, str) or not isinstance(aggregators, Mapping | Sequence):
-        aggregators = [aggregators]
-    named = [(component_name(AGGREGATOR, like), like) for like in aggregators]
+    named: list[tuple[str, ComponentLike[Aggregator]]]
     if isinstance(aggregators, Mapping):
         named = list(aggregators.items())
-    texts = [str(name) for name, _ in named]
+    else:
+        several = [aggregators] if isinstance(aggregators, str) else aggregators
+        named = [(component_name(AGGREGATOR, like), like) for like in several]
+    texts = [name for name, _ in named]
     twice = sorted({name for name in texts if texts.count(name) > 1})
     if twice:
         raise InputError(
@@ -102,7 +103,7 @@ def read_aggregators(aggregators: Aggregators) -> dict[str, Aggregator]:
             found=listed(texts) or "none",
             hint='aggregators=["label-frequency", "dawid-skene"]',
         )
-    return {str(name): registry.resolve(AGGREGATOR, like) for name, like in named}
+    return {name: registry.resolve(AGGREGATOR, like) for name, like in named}
 
 
 CROSS = "✗"
@@ -148,34 +149,25 @@ class Sensitivity(Result):
             blocks += textwrap.wrap(head + "; ".join(parts), 80, subsequent_indent=" " * 6)
         for plane in planes(self.data):
             blocks += ["", *self._coverage(plane)]
-        # How far plausibilities differ, and how often the first label is another.
-        variation, changed = (
-            self.data[name].transpose(*_SQUARE).values
-            for name in ("total_variation", "top_changed")
-        )
-        cells = [[f"{'-':>12}"] * len(variation) for _ in variation]
-        for first, second in permutations(range(len(variation)), 2):
-            share = f"({percent(changed[first, second])})"
-            cells[first][second] = f"{decimal(variation[first, second]):>6}{share:>6}"
-        title = f"{'distance (first label)':<{_NAME + 2}}"
-        tables = self._squares(title, "{:>12}", cells)
-        return [*blocks, "", *(line for table in tables for line in table)]
+        # How far plausibilities differ, and how often the first label is another: both symmetric.
+        distances = self.data["total_variation"].values, self.data["top_changed"].values
+        columns = []
+        for place, (variations, shares) in enumerate(zip(*distances, strict=True)):
+            changed = [f"({percent(share)})" for share in shares.tolist()]
+            pairs = zip(variations.tolist(), changed, strict=True)
+            cells = [f"{decimal(variation):>6}{share:>6}" for variation, share in pairs]
+            cells[place] = f"{'-':>12}"
+            columns.append([f"{place + 1:>12}", *cells])
+        return [*blocks, "", *self._squares(f"{'distance (first label)':<{_NAME + 2}}", columns)]
 
     def to_json(self) -> dict[str, object]:
-        def plain(table: xr.DataArray) -> dict[str, object]:
-            dim = next(dim for dim in _SQUARE if dim in table.dims)
-            rows = [table.isel({dim: place}) for place in range(table.sizes[dim])]
-            cells = [plain(row) if row.ndim else row.item() for row in rows]
-            return dict(zip(self.names, cells, strict=True))
+        def plain(table: xr.DataArray) -> object:
+            of_rows = table.to_pandas()
+            return (of_rows.T if table.ndim > 1 else of_rows).to_dict()
 
         data = self.data
-        measured = [
-            AGGREGATED,
-            "majority_vote_coverage",
-            *([BY_GROUP] if BY_GROUP in data else []),
-        ]
-        measured += [SET_SIZE, "sets_changed"]
-        distances = ("total_variation", "top_changed", "largest_plausibility")
+        measured = [AGGREGATED, "majority_vote_coverage"]
+        measured += [*([BY_GROUP] if BY_GROUP in data else []), SET_SIZE, "sets_changed"]
         return {
             "reference": data.attrs["reference"],
             "examples": int(data.attrs["n"]),
@@ -190,7 +182,10 @@ class Sensitivity(Result):
                 }
                 for plane in planes(data[measured].mean(SPLIT))
             ],
-            **{name: plain(data[name]) for name in distances},
+            **{
+                name: plain(data[name])
+                for name in ("total_variation", "top_changed", "largest_plausibility")
+            },
         }
 
     def _measure(self) -> str:
@@ -199,42 +194,38 @@ class Sensitivity(Result):
         of_groups = BY_GROUP in self.data and all(stated in text for text in texts.ravel())
         return BY_GROUP if of_groups else AGGREGATED
 
-    def _coverage(self, plane: xr.Dataset) -> Iterator[str]:
-        """Yield coverage of the sets of each aggregator on the answers of each, at one alpha."""
+    def _coverage(self, plane: xr.Dataset) -> list[str]:
+        """Return coverage of the sets of each aggregator on the answers of each, at one alpha."""
         alpha, name = float(plane[names.ALPHA]), self._measure()
-        means = plane[name].mean(SPLIT).transpose(*_SQUARE).values
-        sizes, changed = (
-            plane[measure].mean(SPLIT).values for measure in (SET_SIZE, "sets_changed")
-        )
+        means = plane[name].mean(SPLIT).transpose(JUDGED_BY, CALIBRATED_WITH).values
+        columns = []
+        for place, row in enumerate(means, start=1):
+            low = [CROSS if mean < 1 - alpha - TOLERATED else " " for mean in row]
+            cells = [f"{decimal(mean):>6}{sign}" for mean, sign in zip(row, low, strict=True)]
+            columns.append([f"{place:>6} ", *cells])
+        sizes, changed = (plane[of].mean(SPLIT).values for of in (SET_SIZE, "sets_changed"))
+        last = ["   size  changed"]
+        for size, share in zip(sizes, changed, strict=True):
+            last.append(f"{size:>7.2f}{percent(share) if share else '-':>9}")
         of = " (mean of groups)" if name == BY_GROUP else ""
-        cells = [
-            [f"{decimal(mean):>6}{CROSS if mean < 1 - alpha - TOLERATED else ' '}" for mean in row]
-            for row in means
-        ]
-        last = [
-            f"{size:>7.2f}{percent(share) if share else '-':>9}"
-            for size, share in zip(sizes, changed, strict=True)
-        ]
-        head = f"{f'alpha {alpha:g}':<{_NAME}}   coverage{of}, evaluated with"
-        for rows in self._squares(f"{'calibrated with':<{_NAME}}", "{:>6} ", cells, last):
-            yield from (head, *rows)
+        above = f"{f'alpha {alpha:g}':<{_NAME}}   coverage{of}, evaluated with"
+        return self._squares(f"{'calibrated with':<{_NAME}}", [*columns, last], above)
 
-    def _squares(
-        self, title: str, heading: str, cells: Sequence[Sequence[str]], last: Sequence[str] = ()
-    ) -> Iterator[list[str]]:
-        """Yield a table of each aggregator by each, a few columns at a time; `last` ends it."""
-        for start in range(0, len(cells), _AT_ONCE):
-            columns = range(len(cells))[start : start + _AT_ONCE]
-            rows = [title + "".join(heading.format(column + 1) for column in columns)]
-            for place, name in enumerate(self.names):
-                shown = f"{place + 1:>2}  {name}"
-                shown = shown if len(shown) < _NAME else shown[: _NAME - 2] + "…"
-                row = cells[place][start : start + _AT_ONCE]
-                rows.append(f"{shown:<{len(title)}}{''.join(row)}")
-            if last and columns.stop == len(cells):
-                ends = ["   size  changed", *last]
-                rows = ["".join(line) for line in zip(rows, ends, strict=True)]
-            yield [line.rstrip() for line in rows]
+    def _squares(self, title: str, columns: Sequence[Sequence[str]], above: str = "") -> list[str]:
+        """Return tables with a row per aggregator, a few columns at a time."""
+        rows = [title]
+        for place, name in enumerate(self.names, start=1):
+            shown = f"{place:>2}  {name}"
+            cut = shown if len(shown) < _NAME else f"{shown[: _NAME - 2]}…"
+            rows.append(f"{cut:<{len(title)}}")
+        lines, left = [], list(columns)
+        while left:
+            # The sizes at the end stand beside the last aggregators.
+            count = _AT_ONCE if len(left) > _AT_ONCE + bool(above) else len(left)
+            part, left = left[:count], left[count:]
+            lines += [above] if above else []
+            lines += ["".join(line).rstrip() for line in zip(rows, *part, strict=True)]
+        return lines
 
 
 def sensitivity(
@@ -258,8 +249,8 @@ def sensitivity(
 ) -> Sensitivity:
     """Measure how far prediction sets and their coverage depend on the aggregator.
 
-    On each random split, the same method is calibrated with the plausibilities of each aggregator
-    in turn, and the sets of the test examples are judged by the plausibilities of each.
+    On each random split, the same method is calibrated with the plausibilities of each aggregator,
+    and the sets of the test examples are judged by the plausibilities of each.
 
     Parameters
     ----------
@@ -269,8 +260,8 @@ def sensitivity(
         An annotation table. Matched with the predictions by name.
     aggregators : sequence or mapping
         Two or more: names, tables such as ``{"name": "dirichlet", "temperature": 3.0}``, or
-        objects; by a name of your own in a mapping. Where one draws plausibilities, sets are judged
-        by their mean.
+        objects; in a mapping under names of your own. Plausibilities that one draws judge by their
+        mean.
     calibrator, score, combiner, draws
         See `plausibly.calibrate`.
     seed : int
@@ -288,11 +279,10 @@ def sensitivity(
         the means within), (calibrated_with, judged_by, split, alpha); `set_size` and
         `sets_changed`, the share whose set is not that of the reference, (calibrated_with, split,
         alpha). Over all examples: `total_variation` = ``mean_i 1/2 sum_k |lambda_ik - mu_ik|`` and
-        `top_changed`, the share of examples in which no label is the most plausible one in both,
+        `top_changed`, the share in which no label is the most plausible one in both,
         (calibrated_with, judged_by); `largest_plausibility`, its mean, (judged_by). Coordinates
         `guaranteed` and `guaranteed_level`, (calibrated_with, alpha): of coverage by the same
-        aggregator, and by no other; the level is NaN where it is of another mean.
-
+        aggregator; the level is NaN where it is of another mean.
 
     Raises
     ------
@@ -308,10 +298,8 @@ def sensitivity(
     components = read_aggregators(aggregators)
     known = list(components)
     chosen = known[0] if reference is None else reference
-    if chosen not in known:
-        hint = inputs.meant(chosen, known) or f'reference="{known[0]}"'
-        raise unknown_option("aggregator", chosen, known, hint)
-    check_share("test", test, 0.5)
+    hint = inputs.meant(chosen, known) or f'reference="{known[0]}"'
+    check_option("aggregator", chosen, known, hint)
     check_count("splits", splits, usual=100)
     exact = read_alphas(alphas)
     method = Method(calibrator=calibrator, score=score, combiner=combiner, draws=draws)
@@ -347,14 +335,10 @@ def sensitivity(
         for number in range(splits):
             tested = split(hashes, split_keys(seed, number), test=test, groups=groups)
             new, sets, stated = model.isel({names.EXAMPLE: tested}), [], []
-            for name, plausibilities in versions.items():
-                with record_warnings(recorded, split=number, method=name):
+            for plausibilities in versions.values():
+                with record_warnings(recorded, number):
                     predictor = made.calibrated(
-                        model,
-                        plausibilities,
-                        ~tested,
-                        seed=split_seed(seed, number),
-                        cluster=cluster,
+                        model, plausibilities, ~tested, split_seed(seed, number), cluster
                     )
                     sets.append(sets_of(predictor, new, typed))
                     stated.append([Stated.by(predictor.guarantee(alpha)) for alpha in typed])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import time
 from collections.abc import Mapping
 from hashlib import blake2b
 from importlib.metadata import version
@@ -17,26 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly import registry
-from plausibly.atomic import make_folder, replacing
+from plausibly.atomic import unwritable
 from plausibly.data import names
 from plausibly.data.names import name_texts
 from plausibly.errors import ComponentError, InputError, listed
-from plausibly.evaluation.design import Design, Outcome, Stated
-from plausibly.evaluation.recorded import Recorded
+from plausibly.evaluation.design import Design, Outcome, Recorded, Stated
 from plausibly.protocols import CALIBRATOR, COMBINER, SCORE, Kind
 
 
 def read_outcome(plain: Mapping[str, Any]) -> Outcome:  # Any: what JSON holds
     """Return the outcome of a file, with the floats that were written."""
-    measures = {name: np.array(values, np.float64) for name, values in plain["measures"].items()}
-    vacuous = np.array(plain["vacuous"], dtype=np.bool_)
-    shapes = {values.shape for values in (vacuous, *measures.values())}
-    if len(shapes) > 1 or len(plain["stated"]) != vacuous.size:
-        raise ValueError("cells are missing")
     read = {
         "n_calibration": np.array(plain["n_calibration"], dtype=np.int64),
-        "measures": measures,
-        "vacuous": vacuous,
+        "measures": {name: np.array(v, np.float64) for name, v in plain["measures"].items()},
+        "vacuous": np.array(plain["vacuous"], dtype=np.bool_),
         "stated": tuple(Stated(**fields) for fields in plain["stated"]),
         "warnings": tuple(Recorded(**fields) for fields in plain["warnings"]),
     }
@@ -49,10 +42,11 @@ _DIGEST = "blake2b:"
 
 def manifest(design: Design) -> dict[str, Any]:  # Any: what JSON holds
     """Return what makes a study what it is, but for the number of its splits."""
-    order = np.argsort(design.predictions[names.EXAMPLE].values.astype(np.str_), kind="stable")
-    predictions = design.predictions.isel({names.EXAMPLE: order})
-    plausibilities = design.plausibilities.isel({names.EXAMPLE: order})
-    methods: dict[str, dict[str, object]] = {}
+    predictions, plausibilities = design.predictions, design.plausibilities
+    methods: dict[str, dict[str, object]] = {
+        f'method "{name}"': {"allow_no_guarantee": method.allow_no_guarantee}
+        for name, method in design.methods.items()
+    }
     kinds: tuple[Kind[Any], ...] = (CALIBRATOR, SCORE, COMBINER)  # Any: each has its own Protocol
     for (name, method), kind in product(design.methods.items(), kinds):
         component: object = getattr(method, kind.name)
@@ -65,12 +59,9 @@ def manifest(design: Design) -> dict[str, Any]:  # Any: what JSON holds
                 expected="components with a name and plain parameters, to know them again",
                 found=f"an object of the class {type(component).__name__}",
                 hint="register its class (plausibly.register), or compare without a checkpoint",
-                source=name,
             ) from error
         source = registry.default().find(kind, str(table["name"])).source
-        described = methods.setdefault(f'method "{name}"', {})
-        described["allow_no_guarantee"] = method.allow_no_guarantee
-        described[kind.name] = {**table, "from": str(source)}
+        methods[f'method "{name}"'][kind.name] = {**table, "from": str(source)}
     return {
         "format": FORMAT,
         "plausibly": version("plausibly"),
@@ -91,8 +82,8 @@ def manifest(design: Design) -> dict[str, Any]:  # Any: what JSON holds
         },
         "predictions": _digest(predictions.values, str(predictions.attrs.get(names.SCALE))),
         "plausibilities": _digest(plausibilities.values),
-        "known labels": None if design.true_label is None else _digest(design.true_label[order]),
-        "strata": None if design.strata is None else _digest(design.strata[order]),
+        "known labels": None if design.true_label is None else _digest(design.true_label),
+        "strata": None if design.strata is None else _digest(design.strata),
     }
 
 
@@ -100,16 +91,13 @@ def _digest(values: NDArray[np.generic], *more: str) -> str:
     """Return 128 bits of the values of an array."""
     digest = blake2b("\0".join([str(values.shape), *more]).encode(), digest_size=16)
     if values.dtype.kind in "biuf":
-        plain = values.astype(values.dtype.newbyteorder("<"))
-        digest.update(plain.dtype.str.encode())
-        digest.update(plain.tobytes())
+        digest.update(values.dtype.str.encode() + values.tobytes())
     else:
         digest.update(json.dumps(name_texts(values.ravel().tolist())).encode())
     return f"{_DIGEST}{digest.hexdigest()}"
 
 
 MANIFEST = "study.json"
-_SPLITS = "split-*.json"
 
 
 @attrs.define(kw_only=True, eq=False)
@@ -117,10 +105,7 @@ class Checkpoint:
     """A folder for the finished splits of one study."""
 
     folder: Path = attrs.field(converter=Path)
-    patience: float = 0.0
     _about: dict[str, Any] = attrs.field(factory=dict, init=False)  # Any: what JSON holds
-    _unsaved: list[Outcome] = attrs.field(factory=list, init=False)
-    _since: float = attrs.field(factory=time.monotonic, init=False)
 
     def finished(self, splits: int) -> int:
         """Return how many of the first `splits` splits there are, of any study."""
@@ -128,33 +113,22 @@ class Checkpoint:
 
     def open(self, design: Design, splits: int) -> dict[int, Outcome]:
         """Return the finished splits of a study, by number, or raise where the folder is unfit."""
-        self._about = manifest(design)
-        self._since = time.monotonic()
-        about, problem, written = self.folder / MANIFEST, "", self._about
-        if about.is_file():
+        written = self._about = manifest(design)
+        if self.folder.is_file() or (self.folder.is_dir() and any(self.folder.iterdir())):
             try:
-                written = json.loads(about.read_text(encoding="utf-8"))
-                problem = "" if isinstance(written, dict) else f"{MANIFEST} that is no table"
-            except (OSError, ValueError) as reason:
-                problem = f"{MANIFEST} that cannot be read: {reason}"
-        elif self.folder.is_file():
-            problem = "a file"
-        elif self.folder.is_dir() and any(self.folder.iterdir()):
-            problem = f"no {MANIFEST} in it"
-        if problem:
-            raise InputError(
-                "checkpoint-unknown",
-                f"{self.folder} is no folder of finished splits",
-                expected="a folder that is new or empty, or one that a study made",
-                found=problem,
-                hint="another folder for the checkpoint",
-                source=str(self.folder),
-            )
-        differences: list[str] = []
+                written = dict(json.loads((self.folder / MANIFEST).read_text(encoding="utf-8")))
+            except (OSError, ValueError, TypeError) as reason:
+                raise InputError(
+                    "checkpoint-unknown",
+                    f"{self.folder} is no folder of finished splits",
+                    expected=f"a folder that is new or empty, or the {MANIFEST} of a study in it",
+                    found=str(reason),
+                    hint="another folder for the checkpoint",
+                ) from reason
+        differences = []
         for key in {**self._about, **written}:
-            new, old = (
-                json.dumps(part.get(key), sort_keys=True) for part in (self._about, written)
-            )
+            parts = (self._about, written)
+            new, old = (json.dumps(part.get(key), sort_keys=True) for part in parts)
             if new != old:
                 described = _DIGEST in new + old or "{" in new + old
                 differences.append(key if described else f"{key} {new}, was {old}")
@@ -165,43 +139,37 @@ class Checkpoint:
                 expected="the same data, methods and settings, with any number of splits",
                 found=listed(differences),
                 hint="another folder for the checkpoint, or delete this one",
-                source=str(self.folder),
                 details={"differences": differences},
             )
         finished: dict[int, Outcome] = {}
         for number in range(splits):
             # A file that cannot be read, as after a power cut, is computed again.
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-                outcome = read_outcome(json.loads(self._file(number).read_text(encoding="utf-8")))
-                if outcome.number == number and outcome.vacuous.shape == design.shape:
-                    finished[number] = outcome
+                plain = json.loads(self._file(number).read_text(encoding="utf-8"))
+                finished[number] = read_outcome(plain)
         return finished
 
     def keep(self, outcome: Outcome) -> None:
         """Write a finished split, whole or not at all."""
-        self._unsaved.append(outcome)
-        if time.monotonic() - self._since < self.patience:
-            return
-        unsaved, self._unsaved = self._unsaved, []
-        about = self.folder / MANIFEST
-        if not about.is_file():
-            make_folder(self.folder)
-            _write(about, self._about)
-        for finished in unsaved:
-            _write(self._file(finished.number), attrs.asdict(finished))
+        if not (self.folder / MANIFEST).is_file():
+            self._write(self.folder / MANIFEST, self._about)
+        self._write(self._file(outcome.number), attrs.asdict(outcome))
 
     def discard(self) -> None:
         """Remove what was kept, and the folder where nothing else is in it."""
-        for path in [*self.folder.glob(_SPLITS), self.folder / MANIFEST]:
-            path.unlink(missing_ok=True)
+        for path in [*self.folder.glob("split-*.json*"), *self.folder.glob(f"{MANIFEST}*")]:
+            path.unlink()
         with contextlib.suppress(OSError):  # another file is in it, or it was never made
             self.folder.rmdir()
 
     def _file(self, number: int) -> Path:
         return self.folder / f"split-{number}.json"
 
-
-def _write(path: Path, content: Mapping[str, object]) -> None:
-    text = json.dumps(content, default=np.ndarray.tolist)
-    with replacing(path) as part:
-        part.write_text(text, encoding="utf-8")
+    def _write(self, path: Path, content: Mapping[str, object]) -> None:
+        part = path.with_name(f"{path.name}-part")
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            part.write_text(json.dumps(content, default=np.ndarray.tolist), encoding="utf-8")
+            part.replace(path)
+        except OSError as reason:
+            raise unwritable(path, reason) from reason

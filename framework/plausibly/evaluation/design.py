@@ -1,9 +1,13 @@
-"""The design of a study: its methods, and what is done on each split."""
+"""The design of a study: its methods, what is done on each split, and warnings of them all."""
 
 from __future__ import annotations
 
+import builtins
+import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import is_dataclass, replace
 from itertools import product
 from typing import Any, TypeAlias, TypeVar, cast
@@ -21,7 +25,7 @@ from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.data.validate import seen_in_one
-from plausibly.errors import InputError, listed
+from plausibly.errors import InputError, PlausiblyWarning, counted, listed
 from plausibly.evaluation.inputs import (
     Targets,
     figures_along_order,
@@ -29,7 +33,6 @@ from plausibly.evaluation.inputs import (
     measure,
     planes_of,
 )
-from plausibly.evaluation.recorded import Recorded, record_warnings
 from plausibly.evaluation.result import AGGREGATED, SET_SIZE
 from plausibly.evaluation.splits import Values, nested, split, split_keys, split_seed
 from plausibly.guarantee import Guarantee
@@ -97,7 +100,6 @@ class Method:
         predictions: xr.DataArray,
         plausibilities: xr.DataArray,
         chosen: Bools,
-        *,
         seed: int,
         cluster: str | None,
     ) -> ConformalPredictor:
@@ -116,25 +118,25 @@ _KEYS = tuple(field.name for field in attrs.fields(Method))
 
 def read_methods(methods: Methods) -> dict[str, Method]:
     """Return the methods of a study by name."""
-    wrong: list[object] = []
+    entries: list[tuple[str, object]]
     if isinstance(methods, Mapping):
         entries = [(str(name), entry) for name, entry in methods.items()]
-        # Under a key of a table, a text means that one table is there instead of several.
-        wrong = [entry for name, entry in entries if name in _KEYS and isinstance(entry, str)]
-    elif isinstance(methods, str) or not len(methods):
-        entries, wrong = [], [methods]
     else:
-        entries = [("", entry) for entry in methods]
-    for _, entry in entries:
-        if not (isinstance(entry, str | Mapping) or hasattr(entry, "calibrate")):
-            wrong.append(entry)
-    if wrong:
+        entries = [("", entry) for entry in ([] if isinstance(methods, str) else methods)]
+    # A text under a key of a table: one table is there instead of several.
+    wrong = [
+        entry
+        for name, entry in entries
+        if not (isinstance(entry, str | Mapping) or hasattr(entry, "calibrate"))
+        or (name in _KEYS and isinstance(entry, str))
+    ]
+    if wrong or not entries:
         raise InputError(
             "method-malformed",
             "the methods of the study are not tables",
             expected="a list of tables with calibrator, score, combiner, "
             "or a mapping of names to them",
-            found=repr(wrong[0]),
+            found=repr(wrong[0] if wrong else methods),
             hint='methods=[{"calibrator": "majority-vote"}, {"calibrator": "expected"}]',
         )
     by_name: dict[str, Method] = {}
@@ -156,7 +158,6 @@ def read_methods(methods: Methods) -> dict[str, Method]:
                 expected=f"some of {', '.join(_KEYS)}",
                 found=listed(unknown),
                 hint=meant(unknown[0], _KEYS) or "leave it out",
-                details={"method": name, "keys": unknown},
             )
         if name in by_name:
             raise InputError(
@@ -194,15 +195,74 @@ def with_draws(calibrator: T, draws: int) -> T | None:
     by_field = is_dataclass(calibrator)
     for parameter in parameters_of(type(calibrator)):
         value: object = getattr(calibrator, parameter.field, None)
-        changed: object = None
-        if parameter.name == "draws":
-            changed = draws
-        elif hasattr(value, "calibrate"):
-            changed = with_draws(value, draws)
+        inner = with_draws(value, draws) if hasattr(value, "calibrate") else None
+        changed = draws if parameter.name == "draws" else inner
         if changed is not None:
             changes[parameter.field if by_field else parameter.name] = changed
     evolve = cast("Callable[..., T]", replace if by_field else attrs.evolve)
     return evolve(calibrator, **changes) if changes else None
+
+
+_KINDS = {
+    name: kind
+    for name, kind in vars(builtins).items()
+    if isinstance(kind, type) and issubclass(kind, Warning)
+}
+
+
+@attrs.frozen
+class Recorded:
+    """A warning as plain data, and in which split of a study it was issued.
+
+    A `PlausiblyWarning` has its name, its first line and its fields. Any other has its text and the
+    nearest class of Python itself, since another process or a file may not know its own.
+    """
+
+    kind: str
+    text: str
+    fields: dict[str, Any] | None  # Any: each field has its own type
+    filename: str
+    line: int
+    split: int | None = None
+
+
+@contextmanager
+def record_warnings(recorded: list[Recorded], split: int | None = None) -> Iterator[None]:
+    """Collect the warnings of this block."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        message, fields = warning.message, None
+        if isinstance(message, PlausiblyWarning):
+            # The same, whether it was issued here, in another process, or read from a file.
+            fields = json.loads(json.dumps(message.fields(), default=_plain))
+            kind, text = message.name, message.what
+        else:
+            nearest = (k for k in type(message).__mro__ if _KINDS.get(k.__name__) is k)
+            kind, text = next(nearest).__name__, str(message)
+        recorded.append(Recorded(kind, text, fields, warning.filename, warning.lineno, split))
+
+
+def _plain(value: object) -> object:
+    """Return plain data for what JSON does not know."""
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else str(value)
+
+
+def issue(recorded: Sequence[Recorded], splits: int) -> None:
+    """Issue each warning once, whatever its numbers, on behalf of the caller's caller."""
+    groups: dict[tuple[str, str], list[Recorded]] = {}
+    for warning in recorded:
+        groups.setdefault((warning.kind, warning.text), []).append(warning)
+    for (kind, text), group in groups.items():
+        first = group[0]
+        if first.fields is None:
+            warnings.warn_explicit(text, _KINDS[kind], first.filename, first.line)
+            continue
+        number = len({member.split for member in group} - {None})
+        scope = f" (in {counted(number)} of {counted(splits)} splits)" if number < splits else ""
+        what = f"{text}{scope}" if number else text
+        warnings.warn(PlausiblyWarning(**{**first.fields, "what": what}), stacklevel=3)
 
 
 BY_GROUP = "cluster_coverage"
@@ -275,12 +335,13 @@ class Design:
         hashes = hash_names(self.predictions[names.EXAMPLE].values)
         test = split(hashes, keys, test=self.test, groups=self.groups, strata=self.strata)
         subsets = self._subsets(number, hashes, keys, ~test)
-        random = self.ties == "random"
-        uniform = keys.child("ties").uniform(hashes[test])[:, 0] if random else None
+        uniform = None
+        if self.ties == "random":
+            uniform = keys.child("ties").uniform(hashes[test])[:, 0]
         new = self.predictions.isel({names.EXAMPLE: test})
         targets = Targets(
             self.plausibilities.values[test],
-            true_label=None if self.true_label is None else self.true_label[test],
+            None if self.true_label is None else self.true_label[test],
             ties=self.ties,
             uniform=uniform,
             order=np.argsort(new[names.LABEL].values),
@@ -296,7 +357,6 @@ class Design:
         most, largest = (int(np.argmax(numbers or (0,))) for numbers in (self.draws, self.sizes))
         cells = product(enumerate(self.methods), enumerate(subsets))
         for (place, name), (at, subset) in cells:
-            size = None if self.sizes is None else self.sizes[at]
             method = self.methods[name]
             changes = self.draws is not None and self.uses_draws(name)
             for column, draws in enumerate((self.draws if changes else None) or [None]):
@@ -304,13 +364,9 @@ class Design:
                 if draws is not None:
                     calibrator = with_draws(method.calibrator, draws) or method.calibrator
                     method = attrs.evolve(method, calibrator=calibrator)
-                with record_warnings(recorded, split=number, method=name, size=size, draws=draws):
+                with record_warnings(recorded, number):
                     predictor = method.calibrated(
-                        self.predictions,
-                        self.plausibilities,
-                        subset,
-                        seed=seed,
-                        cluster=self.cluster,
+                        self.predictions, self.plausibilities, subset, seed, self.cluster
                     )
                     read = as_asked(predictor, new, keys)
                     sets = sets_of(predictor, read, self.alphas)
@@ -358,18 +414,14 @@ class Design:
         subsets = nested(hashes[rows], keys.child("size"), self.sizes, groups=groups, strata=strata)
         for size, inside in zip(self.sizes, subsets, strict=True):
             if size > len(rows) or not inside.any():
-                there = several(len(rows), "example")
                 whole = "" if self.cluster is None else f', and whole values of "{self.cluster}"'
                 raise InputError(
                     "option-range",
                     f"split {number} has no {size:,} calibration examples",
                     expected=f"sizes that every split has{whole}",
-                    found=f"{there} on the calibration side of split {number}",
-                    hint=f"sizes up to {len(rows):,}, or a smaller test share"
-                    if size > len(rows)
-                    else "larger sizes",
+                    found=f"{several(len(rows), 'example')} on the calibration side",
+                    hint=f"sizes up to {len(rows):,}, larger than one cluster",
                     source="sizes",
-                    details={"size": size, "split": number, "examples": len(rows)},
                 )
             subset = np.zeros(len(hashes), dtype=np.bool_)
             subset[rows[inside]] = True

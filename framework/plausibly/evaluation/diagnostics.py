@@ -27,7 +27,7 @@ from plausibly.evaluation.intervals import (
     check_method,
     variables,
 )
-from plausibly.evaluation.splits import check_share, out_of_range, read_numbers, split, units_of
+from plausibly.evaluation.splits import check_count, out_of_range, read_numbers, split, units_of
 from plausibly.kernels import coverage
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats, Ints
@@ -73,31 +73,22 @@ def monte_carlo_error(
     Dataset
         `threshold`, `coverage` (aggregated) and `set_size`, (draws, seed, alpha), and the same with
         the prefix ``expected_``, (alpha). For each of the three, (draws, alpha): ``*_difference``,
-        the mean over seeds less the expected one, with ``*_difference_low`` and ``*_high``, and
-        ``*_sd``, the standard deviation over seeds. `coverage_sd_predicted`, (draws, alpha): the
-        first-order ``sqrt(V_w / (m n))``, V_w the mean over calibration examples of
-        ``L (1 - L)``, L the plausibility that sets leave out.
+        the mean over seeds less the expected one, with ``*_difference_low`` and ``*_high``
+        (Student's t), and ``*_sd``, the standard deviation over seeds; NaN for infinite thresholds.
+        `coverage_sd_predicted`, (draws, alpha): ``sqrt(V_w / (m n))``, V_w the mean over
+        calibration examples of ``L (1 - L)``, L the plausibility that sets leave out.
 
     Raises
     ------
     InputError
-        ``option-range``, ``option-range``; as `plausibly.calibrate`.
-
-    Notes
-    -----
-    ``sd`` is about the draws alone: from one set of calibration examples to another coverage varies
-    more, see `plausibly.compare`. Intervals are Student's, over seeds. Infinite thresholds have no
-    difference: NaN.
+        ``option-range``; as `plausibly.calibrate`.
     """
     from scipy.special import stdtrit
 
     numbers = read_numbers("draws", draws)
-    if seeds < 2:
-        raise out_of_range("seeds", seeds, expected="2 or more", hint="seeds=20")
+    check_count("seeds", seeds, usual=20, minimum=2)
     check_method("t", confidence)
-    check_share("test", test, 0.5)
-    exact = [float(alpha) for alpha in read_alphas(alphas)]
-    typed = inputs.as_typed(alphas)
+    exact, typed = [float(alpha) for alpha in read_alphas(alphas)], inputs.as_typed(alphas)
     model = validate.check_predictions(predictions)
     model, plausibilities = inputs.matched(model, inputs.as_plausibilities(plausibilities))
     groups = None if cluster is None else inputs.example_values(cluster, (model, plausibilities))
@@ -122,18 +113,18 @@ def monte_carlo_error(
     results = np.empty((len(_MEASURES), len(numbers), seeds, len(exact)))
     with ticking(progress, "calibrating") as tick, warnings.catch_warnings():
         warnings.simplefilter("ignore", PlausiblyWarning)  # the expected one warned of the same
-        for place, m in enumerate(numbers):
-            for repeat in range(seeds):
-                table = {"name": "monte-carlo", "draws": m}
-                calibrated = calibrate(
+        for place, repeat in np.ndindex(len(numbers), seeds):
+            table = {"name": "monte-carlo", "draws": numbers[place]}
+            results[:, place, repeat] = measured(
+                calibrate(
                     old, old_plausibilities, calibrator=table, score=score, seed=seed + repeat
                 )
-                results[:, place, repeat] = measured(calibrated)
-                tick(place * seeds + repeat + 1, len(numbers) * seeds)
+            )
+            tick(place * seeds + repeat + 1, len(numbers) * seeds)
         planes = inputs.planes_of(exact_one.predict(old, typed))
     held = np.stack([coverage.aggregated(plane, old_plausibilities.values) for plane in planes])
     within = (held * (1.0 - held)).mean(axis=1)  # the variance of one drawn label
-    predicted = np.sqrt(within[None, :] / (np.array(numbers)[:, None] * old.sizes[names.EXAMPLE]))
+    predicted = np.sqrt(within[None, :] / (np.array(numbers)[:, None] * len(others)))
     finite = np.isfinite(results).all(axis=2) & np.isfinite(expected)[:, None]
     with np.errstate(invalid="ignore"):
         mean = np.where(finite, (results - expected[:, None, None]).mean(axis=2), np.nan)
@@ -152,13 +143,9 @@ def monte_carlo_error(
         }
     return xr.Dataset(
         columns,
-        coords={
-            DRAWS: np.array(numbers),
-            SEED: seed + np.arange(seeds),
-            names.ALPHA: exact,
-        },
+        coords={DRAWS: np.array(numbers), SEED: seed + np.arange(seeds), names.ALPHA: exact},
         attrs={
-            "n_calibration": old.sizes[names.EXAMPLE],
+            "n_calibration": len(others),
             "n_test": len(rows),
             "confidence": confidence,
             "split_seed": seed,
@@ -191,8 +178,7 @@ def leave_one_annotator_out(
     predictions, alphas, progress
         See `plausibly.compare`.
     annotations : Dataset
-        An annotation table. Responses of unknown annotators count among the others, and are never
-        left out.
+        An annotation table. Answers of unknown annotators are never left out.
     aggregator, calibrator, score, combiner
         See `plausibly.calibrate`.
     annotators : sequence of str, optional
@@ -200,8 +186,8 @@ def leave_one_annotator_out(
     folds : int
         Examples are cut into so many parts; sets for one part are calibrated on the others.
     cluster : str, optional
-        Coordinate of the predictions, such as the patient, whose values stay in one part, and which
-        intervals count instead of examples.
+        Coordinate of the predictions, such as the patient, whose values stay in one part; intervals
+        count clusters.
     interval_method, confidence, only_common
         See `plausibly.evaluate`.
     seed : int
@@ -212,10 +198,9 @@ def leave_one_annotator_out(
     Dataset
         By annotator: `count` of examples; `covered_mean`, ``*_low`` and ``*_high``,
         (annotator, alpha), of this annotator's answers; and `others_mean`, what the same sets cover
-        of the others' answers to the same examples, where there are any. Overall, (alpha):
-        `overall_mean`, ``*_low``, ``*_high`` and `others_overall_mean`, over examples;
-        `example_covered`, (example, alpha), the mean over the annotators of one example, NaN where
-        none of them was left out.
+        of the others' answers to the same examples. Overall, (alpha): `overall_mean`, ``*_low``,
+        ``*_high`` and `others_overall_mean`, over examples; `example_covered`, (example, alpha),
+        the mean over the annotators of one example, NaN where none of them was left out.
 
     Raises
     ------
@@ -225,16 +210,12 @@ def leave_one_annotator_out(
 
     Notes
     -----
-    For annotator q and part f, plausibilities ``lambda^(-q)`` are aggregated from all responses but
-    those of q, and the predictor is calibrated on the examples outside f with them: neither q nor
-    the example has a part in the sets. The answers of q to example i are aggregated alone, by the
-    default of their kind: ``lambda^q``. Covered is ``sum_k lambda^q_ik 1[k in C_i]``. Overall each
-    example counts once, as in the guarantee: the mean over its annotators, then over examples.
-
-    Where the annotators of an example are exchangeable, who answers does not depend on the example,
-    and the aggregator is linear in responses (`label-frequency`, `label-set`), the overall coverage
-    is at least 1 - alpha on average. An annotator below 1 - alpha may have answered harder
-    examples, see `others_mean`. Intervals are of each annotator alone, given the predictors.
+    For annotator q and part f, plausibilities are aggregated from all responses but those of q, and
+    the predictor is calibrated with them on the examples outside f. The answers of q to example i
+    are aggregated alone, by the default of their kind: ``lambda^q``. Covered is
+    ``sum_k lambda^q_ik 1[k in C_i]``. Where the annotators of an example are exchangeable, who
+    answers does not depend on the example, and the aggregator is linear in responses, the overall
+    coverage is at least 1 - alpha on average.
     """
     check_method(interval_method, confidence)
     exact = [float(alpha) for alpha in read_alphas(alphas)]
@@ -249,19 +230,12 @@ def leave_one_annotator_out(
     left_out = there if annotators is None else name_texts(annotators)
     lost = not_among(left_out, there)
     if lost or not there:
-        expected, found, hint = f"some of {listed(there)}", listed(lost), "annotators=None for all"
-        if not there:
-            expected = "an annotator for each answer, or some"
-            found = f"{counted(table.sizes[names.RESPONSE])} responses of unknown annotators"
-            hint = "read a file of single answers, not counts"
         raise InputError(
             "annotators-unknown",
             "the annotators to leave out have no answer",
-            expected=expected,
-            found=found,
-            hint=hint,
-            source="annotations",
-            details={"annotators": lost},
+            expected=f"annotators of single answers: {listed(there) or 'there are none'}",
+            found=listed(lost) or "answers of unknown annotators",
+            hint="annotators=None for all, or a file of single answers",
         )
     groups = None if cluster is None else inputs.example_values(cluster, (model,))
     hashes = hash_names(model[names.EXAMPLE].values)
@@ -279,51 +253,44 @@ def leave_one_annotator_out(
     alone = None if table.attrs[names.KIND] in DEFAULT_AGGREGATORS else aggregator
     covered = np.full((len(left_out), len(hashes), len(exact)), np.nan)
     others = np.full_like(covered, np.nan)
-
-    def measure(place: int, own: xr.DataArray, rest: xr.DataArray) -> None:
-        """Fill in the coverage of the answers of one annotator, and of the others."""
-        own_rows, own_values = _lined_up(own, model)
-        rest_rows, rest_values = _lined_up(rest, model)
-        for fold in range(folds):
-            test = np.flatnonzero((part == fold) & (own_rows >= 0))
-            chosen = np.flatnonzero((part != fold) & (rest_rows >= 0))
-            if not test.size or not chosen.size:
-                continue
-            predictor = calibrate(
-                model.isel({names.EXAMPLE: chosen}),
-                rest.isel({names.EXAMPLE: rest_rows[chosen]}),
-                calibrator=calibrator,
-                score=score,
-                combiner=combiner,
-                seed=seed,
-                cluster=cluster,
-            )
-            sets = predictor.predict(model.isel({names.EXAMPLE: test}), typed)
-            shared = rest_rows[test] >= 0
-            both = test[shared]
-            for at, plane in enumerate(inputs.planes_of(sets)):
-                covered[place, test, at] = coverage.aggregated(plane, own_values[own_rows[test]])
-                others[place, both, at] = coverage.aggregated(
-                    plane[shared], rest_values[rest_rows[both]]
-                )
-
     with ticking(progress, "leaving annotators out") as tick:
         for place, name in enumerate(left_out):
-            own = aggregate(select_annotations(table, annotator=[name]), alone, unanswered="drop")
+            single = select_annotations(table, annotator=[name])
+            own_rows, own = _lined_up(aggregate(single, alone, unanswered="drop"), model)
             kept = np.flatnonzero(table[names.RESPONSE_ANNOTATOR].values != every.index(name))
-            others_only = Rows.of(table).take(kept)
-            rest = aggregate(others_only, aggregator, seed=seed, unanswered="drop")
-            with warnings.catch_warnings():
-                if place:  # every calibration warns of the same: once is enough
-                    warnings.simplefilter("ignore", PlausiblyWarning)
-                measure(place, own, rest)
+            rest = aggregate(Rows.of(table).take(kept), aggregator, seed=seed, unanswered="drop")
+            rest_rows, rest_values = _lined_up(rest, model)
+            for fold in range(folds):
+                test = np.flatnonzero((part == fold) & (own_rows >= 0))
+                chosen = np.flatnonzero((part != fold) & (rest_rows >= 0))
+                if not test.size or not chosen.size:
+                    continue
+                with warnings.catch_warnings():
+                    if place:  # every calibration warns of the same: once is enough
+                        warnings.simplefilter("ignore", PlausiblyWarning)
+                    predictor = calibrate(
+                        model.isel({names.EXAMPLE: chosen}),
+                        rest.isel({names.EXAMPLE: rest_rows[chosen]}),
+                        calibrator=calibrator,
+                        score=score,
+                        combiner=combiner,
+                        seed=seed,
+                        cluster=cluster,
+                    )
+                    sets = predictor.predict(model.isel({names.EXAMPLE: test}), typed)
+                shared = rest_rows[test] >= 0
+                both = test[shared]
+                for at, plane in enumerate(inputs.planes_of(sets)):
+                    covered[place, test, at] = coverage.aggregated(plane, own[own_rows[test]])
+                    others[place, both, at] = coverage.aggregated(
+                        plane[shared], rest_values[rest_rows[both]]
+                    )
             tick(place + 1, len(left_out))
 
     # Rows in the order of their keys, so that no sum depends on the caller's order.
     order = inputs.drawn_order(hashes, seed)
     clusters = None if groups is None else inputs.codes_of(groups)[1][order]
-    labels = model.sizes[names.LABEL]
-    averaging = Averaging(clusters, labels, interval_method, confidence)
+    averaging = Averaging(clusters, model.sizes[names.LABEL], interval_method, confidence)
 
     def summary(values: Doubles) -> list[Interval]:
         """Return the interval of the values that are not NaN, per alpha."""
@@ -362,8 +329,7 @@ def _lined_up(plausibilities: xr.DataArray, predictions: xr.DataArray) -> tuple[
 
 def _mean(values: Doubles) -> Doubles:
     """Return the mean over annotators of each example, (example, alpha), NaN for none."""
-    heard = ~np.isnan(values)
-    counts = heard.sum(axis=0)
-    mean = np.full(counts.shape, np.nan)
-    np.divide(np.where(heard, values, 0.0).sum(axis=0), counts, out=mean, where=counts > 0)
+    there = ~np.isnan(values)
+    counts = there.sum(axis=0)
+    mean: Doubles = np.where(there, values, 0.0).sum(axis=0) / np.where(counts, counts, np.nan)
     return mean

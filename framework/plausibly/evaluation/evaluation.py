@@ -25,17 +25,7 @@ from plausibly.evaluation.inputs import (
     EvaluationInputs,
     prepare,
 )
-from plausibly.evaluation.intervals import (
-    AMBIGUITY,
-    CELL,
-    COVERAGE,
-    GUARANTEED,
-    ROUGH,
-    Doubles,
-    IntervalMethod,
-    Measures,
-    groups_of,
-)
+from plausibly.evaluation.intervals import ROUGH, Doubles, IntervalMethod, Measures, groups_of
 from plausibly.evaluation.result import (
     AGGREGATED,
     ENDS,
@@ -55,15 +45,24 @@ from plausibly.evaluation.result import (
     planes,
     wrapped,
 )
+from plausibly.evaluation.splits import check_option
 from plausibly.guarantee import BY_LABEL, Guarantee, bounded
 from plausibly.io.accept import AnswersLike, SetsLike, as_answers, as_sets
-from plausibly.kernels.coverage import Ties
+from plausibly.kernels.coverage import TIES, Ties
 from plausibly.kernels.types import Ints
 from plausibly.text import percent
 
-TIED_SHARE = "tied_share"
+AMBIGUITY = "ambiguity"
 STRATA = ("below 0.5", "0.5 to 0.8", "0.8 and above")
 STRATA_FROM = (0.5, 0.8)
+_WHOLE, _STRATUM, _GROUP = "whole", "stratum_", "group_"
+GUARANTEED, CELL = "guaranteed", "guaranteed_cell"
+COVERAGE = {
+    "aggregated": AGGREGATED,
+    "majority-vote": "majority_vote_coverage",
+    "mass": "mass_coverage",
+}
+"""Measured coverage by target of the guarantee."""
 _SLACK = 1e-6  # Tolerance for sums of decimals: 0.1 + 0.7 == 0.7999999999999999.
 
 
@@ -80,20 +79,16 @@ class Evaluation(Result):
         """Mean number of labels per set, ([alpha])."""
         return self.data[f"{SET_SIZE}_mean"]
 
-    def summary(self) -> list[str]:
+    def _brief(self) -> list[str]:
         every = planes(self.data)
         if len(every) == 1:
             return self.lines()
-        shown = every[:MOST_GROUPS]
         lines = [head_line("", self.data, "examples", "coverage", "set size")]
-        rows = [_figure(plane, AGGREGATED, f"alpha {alpha_of(plane):g}") for plane in shown]
-        lines += [line for figure in rows for line in figure.line()]
-        if any(figure.rough for figure in rows):
-            lines.append(f"* a rough interval: {ROUGHNESS}")
-        for plane in shown:
-            lines += wrapped(_verdict(plane, short=True), f"alpha {alpha_of(plane):g}")
-        rest = len(every) - len(shown)
-        return [*lines, *([f"{rest} more values of alpha in data"] if rest else [])]
+        for plane in every:
+            lines += _line(_figure(plane, AGGREGATED, f"alpha {alpha_of(plane):g}"))
+        for plane in every:
+            lines += wrapped(_verdict(plane, weak=False), f"alpha {alpha_of(plane):g}")
+        return lines
 
     def block(self, plane: xr.Dataset) -> list[str]:
         alpha = alpha_of(plane)
@@ -110,26 +105,20 @@ class Evaluation(Result):
         head = "" if alpha is None else f"alpha {alpha:g}"
         lines = [head_line(head, plane, "examples", "coverage", "set size")]
         for title, rows in tables:
-            lines += [
-                *([title] if title else []),
-                *(line for figure in rows for line in figure.line()),
-            ]
-        along = [_figure(plane, ORDINAL_GAP, "")] if HOLES in plane else []
-        if any(figure.rough for _, rows in [*tables, ("", along)] for figure in rows):
+            lines += [title] if title else []
+            lines += [line for row in rows for line in _line(row)]
+        rough = any(row.rough for _, rows in tables for row in rows)
+        along = HOLES in plane
+        if rough or (along and bool(plane.get(f"{ORDINAL_GAP}_{ROUGH}", False))):
             lines.append(f"* a rough interval: {ROUGHNESS}")
-        elif f"{GUARANTEED}_{ROUGH}" in plane and bool(plane[f"{GUARANTEED}_{ROUGH}"].any()):
-            lines.append(f"The interval of the guarantee is rough: {ROUGHNESS}")
-        for gap in along:
-            lines += wrapped(_along_order(plane, gap), "order")
+        lines += wrapped(_along_order(plane), "order") if along else []
         return [*lines, *wrapped(_verdict(plane), "verdict")]
 
     def verdict(self) -> str:
         """Return one paragraph per alpha: whether the sets cover what is guaranteed.
 
-        The interval decides: below the level, around it, or at or above it. One below the level is
-        compared with how coverage varies between calibrations of that size: twice ``sqrt(alpha
-        (1 - alpha) / n)``. A guarantee for each site (where it is what `by` names) or label is
-        checked in each, and one for a new patient by the mean over patients of the means within.
+        A guarantee for each site (where it is what `by` names) or label is checked in each, and one
+        for a new patient by the mean over patients of the means within.
         """
         return "\n".join(_verdict(plane) for plane in planes(self.data))
 
@@ -185,15 +174,14 @@ def evaluate(
     Parameters
     ----------
     sets : DataArray of bool, (example, label[, alpha]), or path
-        Returned by `ConformalPredictor.predict`. Sets or plausibilities in chunks (Dask) are read
-        chunk by chunk, each once, with the same bits as in memory.
+        Returned by `ConformalPredictor.predict`; in memory or in chunks (Dask).
     plausibilities : DataArray or Dataset, (example, label), path or data frame
         Dense or sparse plausibilities, or an annotation table, which is aggregated by the default
         of its kind; a path or a data frame is read as annotations. Aligned by name.
     ties : {"first", "random", "fractional", "any", "all"}
         When a majority vote is covered where several labels share the largest plausibility: the
         first of them in the label order of the sets, one drawn for the example, each with credit
-        1/L, any of them, or all. Nothing but ``"first"`` depends on the order of the labels.
+        1/L, any of them, or all.
     true_label : str or DataArray, (example,), optional
         Known labels: a coordinate of the sets or plausibilities, or label names by example.
     by : str, optional
@@ -203,27 +191,25 @@ def evaluate(
     interval, confidence
         See `plausibly.evaluation.intervals.interval`.
     seed : int
-        For ``ties="random"`` and for the order in which ``interval="betting"`` reads examples.
+        For ``ties="random"``.
     only_common : bool
         Leave out the examples that only one side has, instead of refusing.
 
     Returns
     -------
     Evaluation
-        Prints its table and verdict; `coverage` and `set_size` are its main figures. In `data`, by
-        example, (example[, alpha]): `aggregated_coverage` = ``sum_k lambda_k 1[k in C(x)]``,
-        `majority_vote_coverage`, `true_coverage` (with `true_label`), `mass_coverage` (whether the
-        set holds the share that calibrator ``mass-coverage`` guarantees), `set_size`, and
-        `largest_plausibility`. On average, ([alpha]): ``*_mean``, ``*_low`` and ``*_high`` of
-        these, `share_empty`, `share_singleton` and `n`. Where the labels have an order (a
-        coordinate ``order`` of theirs, or that of score ``ordinal``): `ordinal_gap_mean`,
-        ``*_low`` and ``*_high``, the mean number of steps from a missed answer to the nearest label
-        of its set; `share_missed_by_empty`, the share of the missed answers whose set is empty,
-        which `ordinal_gap_mean` leaves out; `share_with_holes`, of the sets. Coverage and size also
-        with the prefix ``stratum_`` over the dim ``ambiguity`` (strata of the largest plausibility,
-        which are not known of a new example), and with ``group_`` over a dim that is called as
-        `by`, with intervals that hold for all groups together (Bonferroni). Attributes carry the
-        guarantees of the sets and the choices made here.
+        Prints its table and verdict. In `data`, by example, (example[, alpha]):
+        `aggregated_coverage` = ``sum_k lambda_k 1[k in C(x)]``, `majority_vote_coverage`,
+        `true_coverage` (with `true_label`), `mass_coverage` (whether the set holds the share that
+        calibrator ``mass-coverage`` guarantees), `set_size`, and `largest_plausibility`. On
+        average, ([alpha]): ``*_mean``, ``*_low`` and ``*_high`` of these, `share_empty`,
+        `share_singleton` and `n`. Where the labels have an order (a coordinate ``order`` of theirs,
+        or that of score ``ordinal``): `ordinal_gap_mean`, ``*_low`` and ``*_high``, the mean number
+        of steps from a missed answer to the nearest label of its set; `share_missed_by_empty`, the
+        share of the missed answers whose set is empty, which `ordinal_gap_mean` leaves out;
+        `share_with_holes`, of the sets. Coverage and size also with the prefix ``stratum_`` over
+        the dim ``ambiguity`` (strata of the largest plausibility), and with ``group_`` over a dim
+        that is called as `by`, with intervals that hold for all groups together (Bonferroni).
 
     Raises
     ------
@@ -241,7 +227,7 @@ def evaluate(
     Stutz et al., Conformal prediction under ambiguous ground truth, TMLR 2023: aggregated
     coverage; appendix: tied votes.
     """
-    policy = inputs.check_ties(ties)
+    check_option("tie policy", ties, TIES, 'ties="first"')
     prepared = prepare(
         as_sets(sets),
         as_answers(plausibilities),
@@ -252,56 +238,48 @@ def evaluate(
         only_common,
         in_chunks=True,
     )
-    codes = (
-        None
-        if true_label is None
-        else inputs.true_codes(true_label, prepared.arrays, prepared.labels)
-    )
-    groups = None if by is None else inputs.codes_of(prepared.coordinate(by))
+    order, averaging = prepared.order, prepared.averaging
+    codes = inputs.true_codes(true_label, prepared.arrays, prepared.labels)
+    groups = None
+    if by is not None:
+        groups = inputs.codes_of(inputs.example_values(by, prepared.arrays)[order])
     # The guaranteed share of the plausibilities at each alpha, where there is one.
-    by_alpha = {
-        float(guarantee.alpha): guarantee.share
-        for guarantee in inputs.guarantees_of(prepared.attrs)
-    }
+    stated = inputs.guarantees_of(prepared.attrs)
+    by_alpha = {float(guarantee.alpha): guarantee.share for guarantee in stated}
     alphas = prepared.sets.coords.get(names.ALPHA, np.array([]))
     wanted = [by_alpha.get(float(alpha)) for alpha in alphas]
     shares = np.array(wanted, dtype=np.float64) - _SLACK if wanted and None not in wanted else None
-    measured = prepared.measured(policy, codes, shares)
-    averaging, outcomes = prepared.averaging, prepared.outcomes(measured)
-    columns: intervals.Variables = {}
+    measured = prepared.measured(ties, codes, shares)
+    outcomes = prepared.outcomes(measured)
+    tied = float(measured.tied.mean())
+    result = prepared.result(ties=ties, tied_share=tied, **({} if by is None else {"by": by}))
+    del result.attrs["n"]
+    result = result.assign_coords({names.EXAMPLE: prepared.sets[names.EXAMPLE].values})
     if prepared.label_order is not None:
         steps, weights = inputs.steps_of_misses(outcomes)
         # A missed answer is one step away or more: the interval is of the further steps.
         top = max(len(prepared.labels) - 2.0, np.finfo(np.float64).tiny)
-        further = [
-            averaging.interval(column - 1.0, weight, top=top)
-            for column, weight in zip(steps.T, weights.T, strict=True)
-        ]
-        gaps = [
-            attrs.evolve(gap, mean=1.0 + gap.mean, low=1.0 + gap.low, high=1.0 + gap.high)
-            for gap in further
-        ]
-        columns |= averaging.variables(ORDINAL_GAP, gaps)
+        gaps = []
+        for column, weight in zip(steps.T, weights.T, strict=True):
+            gap = averaging.interval(column - 1.0, weight, top=top)
+            gaps.append(
+                attrs.evolve(gap, mean=1.0 + gap.mean, low=1.0 + gap.low, high=1.0 + gap.high)
+            )
         along = inputs.figures_along_order(outcomes)
-        for name in (EMPTY_MISSES, HOLES):
-            columns[name] = (names.ALPHA,), along[name]
-    chosen = {"ties": policy, TIED_SHARE: float(measured.tied.mean())}
-    result = prepared.result(**chosen, **({} if by is None else {"by": by}))
-    result = result.assign_coords({names.EXAMPLE: prepared.sets[names.EXAMPLE].values})
+        singles = {name: (names.ALPHA, along[name]) for name in (EMPTY_MISSES, HOLES)}
+        result = result.assign({**averaging.variables(ORDINAL_GAP, gaps), **singles})
     for name in outcomes:
         values = measured.outcomes[name]
         kept = values.astype(np.int64) if name == SET_SIZE else values
         result[name] = ((names.EXAMPLE, names.ALPHA), kept)
     result["largest_plausibility"] = (names.EXAMPLE, measured.largest)
-    result = result.assign(columns)
-    result["n"] = ((), np.int64(result.attrs.pop("n")))
-    strata = stratum_of(measured.largest)[prepared.order]
+    whole = np.zeros(len(order), dtype=np.intp)
     parts: list[tuple[str, str, NDArray[np.generic], Ints]] = [
-        (AMBIGUITY, "stratum_", np.array(STRATA), strata)
+        (_WHOLE, "", np.array(["all"]), whole),
+        (AMBIGUITY, _STRATUM, np.array(STRATA), stratum_of(measured.largest)[order]),
     ]
     if by is not None and groups is not None:
-        parts.append((by, "group_", *groups))
-    result = merged(result, averaging.overall(outcomes))
+        parts.append((by, _GROUP, *groups))
     for dim, prefix, titles, of in parts:
         if dim in result.variables or dim in result.dims:
             raise InputError(
@@ -315,8 +293,9 @@ def evaluate(
         # Intervals of groups are compared with each other, and hold for all of them together.
         among = len(titles) if prefix == _GROUP else 1
         grouped = averaging.grouped(outcomes, rows, titles, dim=dim, prefix=prefix, among=among)
-        result = merged(result, grouped)
-    result = merged(result, _guaranteed(prepared, outcomes, by, groups))
+        result.update(grouped.isel({dim: 0}, drop=True) if dim == _WHOLE else grouped)
+    if stated and (stated[0].by or stated[0].cluster):
+        result.update(_guaranteed(prepared, stated[0], outcomes, by, groups))
     return Evaluation(prepared.squeezed(result))
 
 
@@ -325,31 +304,27 @@ def stratum_of(largest: Doubles) -> NDArray[np.intp]:
     return np.digitize(largest + _SLACK, STRATA_FROM)
 
 
-def merged(first: xr.Dataset, second: xr.Dataset) -> xr.Dataset:
-    return first.merge(second, join="exact", compat="no_conflicts")
-
-
 def _guaranteed(
     prepared: EvaluationInputs,
+    guarantee: Guarantee,
     outcomes: Measures,
     by: str | None,
     groups: tuple[NDArray[np.generic], Ints] | None,
 ) -> xr.Dataset:
     """Return the guaranteed mean, measured: of each group or label, or of new clusters."""
-    guarantee = next(iter(inputs.guarantees_of(prepared.attrs)), None)
-    name = "" if guarantee is None else COVERAGE.get(guarantee.target, "")
-    if guarantee is None or not (guarantee.by or guarantee.cluster) or name not in outcomes:
+    name = COVERAGE.get(guarantee.target, "")
+    if name not in outcomes:
         return xr.Dataset()
     by_label, averaging, units = guarantee.by == BY_LABEL, prepared.averaging, None
+    in_chunks = is_lazy(prepared.sets) or prepared.plausibilities.in_chunks
+    if in_chunks if by_label else guarantee.by not in ("", by):
+        return xr.Dataset()
     if guarantee.cluster:
         values = inputs.known_values(guarantee.cluster, prepared.arrays)
         if values is None:
             return xr.Dataset()
         units = inputs.codes_of(values[prepared.order])[1]
         averaging = attrs.evolve(averaging, clusters=units)
-    in_chunks = is_lazy(prepared.sets) or prepared.plausibilities.in_chunks
-    if in_chunks if by_label else guarantee.by not in ("", by):
-        return xr.Dataset()
 
     def cells() -> Iterator[tuple[str, Doubles, Sequence[Doubles]]]:
         """Yield each group or label with the weights of its examples, one outcome per alpha."""
@@ -407,7 +382,6 @@ _AGAINST: dict[Standing, str] = {  # the worst first
 ROUGHNESS = "fewer than ten clusters, or nearly all outcomes equal"
 _ROUNDING = 1e-9
 _WIDE = 0.1  # an interval this wide tells little
-_STRATUM, _GROUP = "stratum_", "group_"
 
 
 @attrs.frozen
@@ -422,18 +396,20 @@ class Figure:
     set_size: float
     rough: bool
 
-    def line(self) -> list[str]:
-        size = decimal(self.set_size, 2) if self.n else "-"
-        ends = self.mean, self.low, self.high
-        return figure_line(self.title, counted(self.n), ends, size, rough=self.rough)
 
-
-def _figure(plane: xr.Dataset, quantity: str, title: str, prefix: str = "") -> Figure:
+def _figure(plane: xr.Dataset, quantity: str, title: str = "", prefix: str = "") -> Figure:
     """Return one figure of a plane without other dims."""
     size = float(plane.get(f"{prefix}{SET_SIZE}_mean", math.nan))
     n = int(plane[f"{GUARANTEED}_n" if prefix == GUARANTEED else f"{prefix}n"])
     rough = bool(plane.get(f"{prefix}{quantity}_{ROUGH}", False))
     return Figure(title, n, *figures(plane, f"{prefix}{quantity}"), size, rough)
+
+
+def _line(row: Figure) -> list[str]:
+    size = decimal(row.set_size, 2)
+    return figure_line(
+        row.title, counted(row.n), (row.mean, row.low, row.high), size, rough=row.rough
+    )
 
 
 def _parts(plane: xr.Dataset, dim: str, prefix: str, indent: str = "") -> list[Figure]:
@@ -442,8 +418,9 @@ def _parts(plane: xr.Dataset, dim: str, prefix: str, indent: str = "") -> list[F
     return [_figure(part, AGGREGATED, f"{indent}{part[dim].item()}", prefix) for part in parts]
 
 
-def _along_order(plane: xr.Dataset, gap: Figure) -> str:
+def _along_order(plane: xr.Dataset) -> str:
     """Return how far the sets are, along ordered labels, from the answers that they miss."""
+    gap = _figure(plane, ORDINAL_GAP)
     empty, holes = float(plane[EMPTY_MISSES]), float(plane[HOLES])
     text = f"{percent(holes)} of the sets have holes" if holes else "no set has a hole"
     if not math.isnan(gap.mean):
@@ -462,10 +439,10 @@ def _guarantee(plane: xr.Dataset) -> Guarantee | None:
     return next((guarantee for guarantee in stated if float(guarantee.alpha) == alpha), None)
 
 
-def _verdict(plane: xr.Dataset, *, short: bool = False) -> str:
+def _verdict(plane: xr.Dataset, *, weak: bool = True) -> str:
     """Return how what was measured at one alpha compares with the guarantee."""
     guarantee = _guarantee(plane)
-    answers = decimal(_figure(plane, AGGREGATED, "").mean)
+    answers = decimal(_figure(plane, AGGREGATED).mean)
     if guarantee is None or guarantee.level is None:
         text = f"No guarantee; the sets cover {answers} of the answers."
     elif guarantee.target == "risk":
@@ -486,43 +463,45 @@ def _verdict(plane: xr.Dataset, *, short: bool = False) -> str:
                 "majority-vote": " of the majority votes",
                 "mass": f" of sets with {bounded(guarantee.share or 1)} of the answers",
             }.get(guarantee.target, "")
-            measured = _figure(plane, COVERAGE[guarantee.target], "")
+            measured = _figure(plane, COVERAGE[guarantee.target])
             if guarantee.cluster and verdict.covered and not guarantee.by:
                 measured, of = verdict.covered, f'{of} of a new "{guarantee.cluster}"'
             how = "on average"
             if guarantee.confidence is not None:
-                share = bounded(guarantee.confidence)
-                how = f"on average, with probability {share} over the calibration"
-            bound = guarantee.bound()
-            text += f": {bound}{of} {how}, measured {decimal(measured.mean)}{verdict.remark}"
+                how += f", with probability {bounded(guarantee.confidence)} over the calibration"
+            text += f": {guarantee.bound()}{of} {how}, measured {decimal(measured.mean)}"
+            text += verdict.remark
         text += "."
         if guarantee.target == "majority-vote":
             text += f" The coverage of all answers, {answers}, is not guaranteed."
-        if guarantee.target == "aggregated" and not guarantee.by and not short:
-            # Where the sets cover clearly less than the guaranteed average.
-            level = float(guarantee.level)
-            if "by" in plane.attrs:
-                by = str(plane.attrs["by"])
-                lowest = min(_parts(plane, by, _GROUP), key=lambda group: group.mean)
-                if lowest.high < level:
-                    text += (
-                        f" Lowest {by}: {lowest.title}, {decimal(lowest.mean)} "
-                        f"({ends(lowest.low, lowest.high)}, {names.several(lowest.n, 'example')}), "
-                        f"shown to be below {level:.2f}."
-                    )
-                else:
-                    text += f" No {by} is shown to be below {level:.2f}; "
-                    text += f"the lowest is {lowest.title}."
-            strata = [stratum for stratum in _parts(plane, AMBIGUITY, _STRATUM) if stratum.n]
-            if len(strata) > 1 and strata[0].high < level:
-                text += (
-                    " Coverage is lowest where annotators disagree most: "
-                    f"{decimal(strata[0].mean)} ({names.several(strata[0].n, 'example')}). Whether "
-                    "a new example is one of these cannot be told in advance."
-                )
-    overlap = int(plane.attrs.get(OVERLAP, 0))
-    if overlap:
+        if guarantee.target == "aggregated" and not guarantee.by and weak:
+            text += _weak(plane, float(guarantee.level))
+    if overlap := int(plane.attrs.get(OVERLAP, 0)):
         text += f" {counted(overlap)} of the examples calibrated the predictor: no evidence."
+    return text
+
+
+def _weak(plane: xr.Dataset, level: float) -> str:
+    """Return where the sets cover clearly less than the guaranteed average."""
+    text = ""
+    if "by" in plane.attrs:
+        by = str(plane.attrs["by"])
+        lowest = min(_parts(plane, by, _GROUP), key=lambda group: group.mean)
+        if lowest.high < level:
+            text += (
+                f" Lowest {by}: {lowest.title}, {decimal(lowest.mean)} "
+                f"({ends(lowest.low, lowest.high)}, {names.several(lowest.n, 'example')}), "
+                f"shown to be below {level:.2f}."
+            )
+        else:
+            text += f" No {by} is shown to be below {level:.2f}; the lowest is {lowest.title}."
+    strata = [stratum for stratum in _parts(plane, AMBIGUITY, _STRATUM) if stratum.n]
+    if len(strata) > 1 and strata[0].high < level:
+        text += (
+            f" Coverage is lowest where annotators disagree most: {decimal(strata[0].mean)} "
+            f"({names.several(strata[0].n, 'example')}). Whether a new example is one of these "
+            "cannot be told in advance."
+        )
     return text
 
 
@@ -542,15 +521,11 @@ def judgement(evaluation: xr.Dataset | Evaluation, guarantee: Guarantee) -> Judg
     if guarantee.vacuous:
         return Judgement("vacuous", None, "vacuous: every set contains all labels")
     if not guarantee.by and not guarantee.cluster:
-        cells = [_figure(plane, COVERAGE[guarantee.target], "")]
+        cells = [_figure(plane, COVERAGE[guarantee.target])]
     elif f"{GUARANTEED}_mean" not in plane:
-        how = f"for {guarantee.per}: load() the sets to check it"
-        if guarantee.by not in ("", BY_LABEL, plane.attrs.get("by", "")):
-            how = f'for {guarantee.per} (by="{guarantee.by}")'
-        elif guarantee.cluster:
-            new = f'"{guarantee.cluster}"'
-            how = f"for a new {new}, and the examples have no coordinate {new}"
-        return Judgement(None, None, f"not checked, as the guarantee is {how}")
+        by = guarantee.by or guarantee.cluster
+        needed = f'sets in memory and a coordinate "{by}" of the examples (by="{by}")'
+        return Judgement(None, None, f'not checked: a guarantee per "{by}" needs {needed}')
     else:
         cells = [_figure(part, "", title, GUARANTEED) for title, part in _cells(plane)]
     there = [cell for cell in cells if not math.isnan(cell.mean)]

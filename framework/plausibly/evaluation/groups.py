@@ -18,7 +18,7 @@ from plausibly.data.names import is_missing, name_text, name_texts, positions, q
 from plausibly.data.plausibilities import Plausibilities
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
-from plausibly.evaluation.evaluation import STRATA_FROM, merged
+from plausibly.evaluation.evaluation import STRATA_FROM
 from plausibly.evaluation.inputs import EvaluationInputs, meant, prepare
 from plausibly.evaluation.intervals import IntervalMethod, groups_of
 from plausibly.evaluation.result import (
@@ -35,9 +35,9 @@ from plausibly.evaluation.result import (
     planes,
     wrapped,
 )
-from plausibly.evaluation.splits import check_count, out_of_range
+from plausibly.evaluation.splits import check_count, check_option, out_of_range
 from plausibly.kernels.blocks import row_blocks
-from plausibly.kernels.coverage import Ties, row_sums
+from plausibly.kernels.coverage import TIES, Ties, row_sums
 from plausibly.kernels.types import Ints
 
 STRATUM, SIZE, SUBGROUP = "stratum", "size", "subgroup"
@@ -47,7 +47,6 @@ MULTIPLICITY = (
     "the intervals hold for all subgroups together (Bonferroni); the mean of the subgroup that is "
     "covered least is the least of many, and so lower than what it will be on new examples"
 )
-_HALVES = "edges=[0.5, 0.8], or quantiles=2 for halves"
 _SLACK = 1e-9  # Tolerance below an edge: sums of decimals may end just under it.
 
 
@@ -65,10 +64,8 @@ def levels_of(
     risk: Risk, labels: Sequence[str], arrays: Sequence[xr.DataArray | xr.Dataset]
 ) -> list[object]:
     """Return the level of each label, in the order of the labels."""
-    if isinstance(risk, str):
-        table = label_coordinate(risk, arrays)
-    else:
-        table = {name_text(label): level for label, level in risk.items()}
+    known = label_coordinate(risk, arrays) if isinstance(risk, str) else risk
+    table = {name_text(label): level for label, level in known.items()}
     lacking = [label for label in labels if is_missing(table.get(label)) or table[label] == ""]
     if lacking:
         raise InputError(
@@ -77,8 +74,6 @@ def levels_of(
             expected="a level for each label of the sets",
             found=f"none for {listed(map(quoted, lacking))}",
             hint="add them to the table of labels, or to the mapping",
-            source="risk",
-            details={"labels": lacking},
         )
     return [table[label] for label in labels]
 
@@ -96,8 +91,6 @@ def label_coordinate(name: str, arrays: Sequence[xr.DataArray | xr.Dataset]) -> 
         expected="a coordinate over label",
         found=listed(there) or "none",
         hint=meant(name, there) or "a table of labels that has it",
-        source="risk",
-        details={"coordinates": there},
     )
 
 
@@ -120,7 +113,6 @@ def in_order(
                 expected=f"one of {listed(known_order)}",
                 found=listed(map(quoted, lost)),
                 hint="name every level in order=[...], from the least on",
-                source="risk",
             )
         known = [level for level in known_order if level in known]
     else:
@@ -183,8 +175,9 @@ def coverage_by(
         grouper = named.get(by, ByCoordinate(by))
     else:
         grouper = ByCoordinate(*by) if isinstance(by, Sequence) else by
+    check_option("tie policy", ties, TIES, 'ties="first"')
     prepared = prepare(sets, plausibilities, cluster, interval, confidence, seed, only_common)
-    return prepared.squeezed(grouper.measure(prepared, inputs.check_ties(ties)))
+    return prepared.squeezed(grouper.measure(prepared, ties))
 
 
 @attrs.frozen
@@ -194,19 +187,15 @@ class ByLabel(Grouper):
     Parameters
     ----------
     simultaneous : bool
-        Make the intervals hold for all labels together (Bonferroni, over the labels with any
-        plausibility), as to ask which label is covered least.
+        Make the intervals hold for all labels with any plausibility together (Bonferroni).
 
     Notes
     -----
-    Over the dim ``label``, in the order of the labels where they have one, else in that of the
-    sets: `mass`, ``sum_i lambda_ik``, the evidence
-    there is, in examples, and `mass_share`; `examples`, how many give the label any plausibility;
-    `covered_mean`, ``*_low`` and ``*_high``, ``sum_i lambda_ik 1[k in C_i] / sum_i lambda_ik``,
-    ``(label[, alpha])``; `in_sets_mean`, ``*_low`` and ``*_high``, the share of the sets that hold
-    the label. NaN where no annotator names a label. Intervals are those of a ratio (`interval`
-    with weights ``lambda_ik``): a label with much mass in few examples has a wide one. The mean of
-    the shares, weighted by `mass`, is the coverage of all answers.
+    Over the dim ``label``, in the order of the labels where they have one: `mass`,
+    ``sum_i lambda_ik``, in examples, and `mass_share`; `examples`, how many give the label any
+    plausibility; `covered_mean`, ``*_low`` and ``*_high``, (label[, alpha]),
+    ``sum_i lambda_ik 1[k in C_i] / sum_i lambda_ik``, NaN where no annotator names a label;
+    `in_sets_mean`, ``*_low`` and ``*_high``, the share of the sets that hold the label.
     """
 
     simultaneous: bool = attrs.field(default=False, kw_only=True)
@@ -244,8 +233,8 @@ class BySetSize(Grouper):
     -----
     Over the dim ``size`` (text, with ``size_from`` and ``size_to``, both inside): `count` of sets,
     and `aggregated_coverage` and `majority_vote_coverage` as ``*_mean``, ``*_low`` and ``*_high``,
-    all ``(size[, alpha])``. Each size stands on its own; with 13 labels or more, sizes stand in
-    ranges from 0, 1, 2, 3, 4, 6, 11, 21, 51, 101, 201, 501 and 1,001 labels.
+    (size[, alpha]). With 13 labels or more, sizes are in ranges from 0, 1, 2, 3, 4, 6, 11, 21, 51,
+    101, 201, 501 and 1,001 labels.
 
     References
     ----------
@@ -272,7 +261,7 @@ class BySetSize(Grouper):
             by_alpha, dim=names.ALPHA, coords="different", compat="equals", join="exact"
         ).transpose(SIZE, names.ALPHA)
         by_size = by_size.assign_coords(size_from=(SIZE, begins), size_to=(SIZE, last))
-        return merged(prepared.result(ties=ties), by_size)
+        return prepared.result(ties=ties).assign(by_size)
 
 
 @attrs.frozen(eq=False)
@@ -283,22 +272,18 @@ class ByRange(Grouper):
     ----------
     of : str or DataArray, (example,)
         The number: a coordinate of sets or plausibilities, or by the name of the example, such as
-        ``entropy(plausibilities)`` (ambiguity, known only afterwards) or ``entropy(predictions)``
-        (known of a new example).
+        ``entropy(plausibilities)`` or ``entropy(predictions)``.
     edges : sequence of float, optional
-        Where ranges begin, ascending: n edges make n + 1 ranges, each with its lower edge.
+        Where ranges begin: n edges make n + 1 ranges, each with its lower edge.
     quantiles : int, optional
         Instead of edges: into how many parts of equally many examples, 2 by default. Equal numbers
-        stay together, so parts can differ, and there can be fewer of them.
+        stay together.
 
     Notes
     -----
     Over the dim ``stratum`` (text, with the numbers ``stratum_from`` and ``stratum_to``): `count`
     of examples, and `aggregated_coverage`, `majority_vote_coverage` and `set_size`, each as
-    ``*_mean``, ``*_low`` and ``*_high``, ``(stratum[, alpha])``.
-
-    Intervals are of each range on its own, not of all together, and edges that were chosen after
-    looking at the coverage make the weak ranges look weaker than they are.
+    ``*_mean``, ``*_low`` and ``*_high``, (stratum[, alpha]). Intervals are of each range alone.
     """
 
     of: str | xr.DataArray
@@ -308,24 +293,10 @@ class ByRange(Grouper):
     def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
         name = self.of if isinstance(self.of, str) else self.of.name
         called = "values" if name is None else str(name)
-        numbers = inputs.values_by_name(self.of, prepared.arrays, "values", called)
-        if numbers.dtype.kind not in "biuf":
-            raise InputError(
-                "strata-of-text",
-                f'"{called}" is text, and strata are ranges of numbers',
-                expected="a number for each example",
-                found=listed(sorted(set(name_texts(numbers.tolist())))),
-                hint=f'groups of equal texts: by="{called}"',
-                source=called,
-            )
+        numbers = inputs.values_by_name(self.of, prepared.arrays, called)
         values = numbers.astype(np.float64)
         if self.edges is not None:
-            if self.quantiles is not None:
-                raise out_of_range("edges", "both", expected="edges or quantiles", hint=_HALVES)
-            cuts = [float(edge) for edge in self.edges]
-            if any(not a < b for a, b in pairwise(cuts)) or not np.isfinite(cuts).all():
-                expected = "numbers in ascending order, each once"
-                raise out_of_range("edges", listed(cuts), expected=expected, hint=_HALVES)
+            cuts = sorted(set(map(float, self.edges)))
         else:
             parts = 2 if self.quantiles is None else self.quantiles
             check_count("quantiles", parts, usual=2)
@@ -352,7 +323,7 @@ class ByRange(Grouper):
         strata = strata.assign_coords(
             stratum_from=(STRATUM, bounds[:-1]), stratum_to=(STRATUM, bounds[1:])
         )
-        return merged(prepared.result(of=called, ties=ties), strata)
+        return prepared.result(of=called, ties=ties).assign(strata)
 
 
 @attrs.frozen(init=False)
@@ -372,15 +343,11 @@ class ByCoordinate(Grouper):
     -----
     Over the dim ``subgroup`` (text such as ``site north, sex f``), with the coordinate ``depth``:
     `count` of examples, `aggregated_coverage` and `set_size` as ``*_mean``, ``*_low`` and
-    ``*_high``, ``(subgroup[, alpha])``. Over alpha: `weakest`, the name of the group whose interval
-    ends lowest, so that a group is not weakest for having few examples. Attributes: `compared`, the
-    number of groups, `left_out_subgroups`, and `note` on what comparing many does.
+    ``*_high``, (subgroup[, alpha]). Over alpha: `weakest`, the name of the group whose interval
+    ends lowest. Attributes: `compared`, the number of groups, `left_out_subgroups`, and `note`.
 
     Each interval has confidence ``1 - (1 - confidence) / compared``, so that all of them hold
-    together. An interval that ends below the guaranteed level shows a group that is covered less;
-    one that does not shows nothing, least of all that there is no gap. Student's t is too short so
-    far out where examples are few: with ``interval="auto"`` groups of fewer than 100 examples
-    (clusters) have Wilson's interval.
+    together; with ``interval="auto"`` groups of fewer than 100 examples (clusters) have Wilson's.
     """
 
     coordinates: tuple[str, ...]
@@ -392,13 +359,14 @@ class ByCoordinate(Grouper):
 
     def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
         wanted = list(self.coordinates)
-        check_count("crossed", self.crossed, usual=2)
-        check_count("at_least", self.at_least, usual=20)
         if not wanted or len(set(wanted)) < len(wanted):
             expected = "one coordinate of the examples or more, each once"
             raise out_of_range("by", listed(wanted) or "none", expected=expected, hint='by="site"')
         clusters = prepared.averaging.clusters
-        coded = {name: inputs.codes_of(prepared.coordinate(name)) for name in wanted}
+        coded = {
+            name: inputs.codes_of(inputs.example_values(name, prepared.arrays)[prepared.order])
+            for name in wanted
+        }
         kept: list[tuple[str, int, Ints]] = []
         sizes: list[int] = []
         # The values of one coordinate first, then combinations of several.
@@ -435,7 +403,7 @@ class ByCoordinate(Grouper):
             at_least=self.at_least,
             note=MULTIPLICITY,
         )
-        result = merged(attributes, subgroups.assign_coords(depth=(SUBGROUP, list(depths))))
+        result = attributes.assign(subgroups.assign_coords(depth=(SUBGROUP, list(depths))))
         lowest = np.lexsort(
             [subgroups[f"{AGGREGATED}_{end}"].values for end in ("mean", "high")], 0
         )
@@ -452,16 +420,15 @@ class ByRisk(Grouper):
         A coordinate of the labels, or levels by label: words such as low, medium and high, or
         numbers. Every label of the sets needs one.
     order : sequence, optional
-        The levels in ascending order. By default numbers ascend; common words for risk are in
-        their usual order, and others in that of the alphabet.
+        The levels in ascending order. By default numbers and common words for risk ascend, and
+        other words are in the order of the alphabet.
 
     Notes
     -----
     Over the dim ``level``, ascending: `labels` of the level, `examples` with any plausibility
-    there, `mass` in examples and `mass_share` of all; and `missed`, the share of the level's
-    plausibility outside the sets, ``sum_i lambda_i(L - C_i) / sum_i lambda_i(L)``, as ``*_mean``,
-    ``*_low`` and ``*_high``, ``(level[, alpha])``. Where levels are numbers also `risk_missed`,
-    ``*_mean``, ``*_low``, ``*_high`` ([alpha]): the mean over examples of
+    there, `mass` and `mass_share`; `missed_mean`, ``*_low`` and ``*_high``, (level[, alpha]), of
+    ``sum_i lambda_i(L - C_i) / sum_i lambda_i(L)``. Where levels are numbers also
+    `risk_missed_mean`, ``*_low``, ``*_high``, ([alpha]): the mean over examples of
     ``sum_k r_k lambda_ik 1[k not in C_i]``, the loss that the calibrator ``risk`` controls.
     """
 
@@ -516,24 +483,19 @@ class ByRisk(Grouper):
         return result.assign(averaging.variables("risk_missed", lost))
 
 
-_NEARLY = 0.01  # distance from 1 that sums of rows in files may have
-_EXACTLY = 1e-6  # the same of plausibilities, which are not rescaled
-
-
 def entropy(array: xr.DataArray | xr.Dataset) -> xr.DataArray:
     """Return how spread each distribution over labels is, ``-sum_k p_k log p_k``, in nats.
 
     Parameters
     ----------
     array : DataArray or Dataset, (example, label)
-        Plausibilities, or predictions of scale ``probability`` or ``logit``; each row is divided by
-        its sum. Sparse plausibilities and annotation tables are read as in `evaluate`.
+        Plausibilities as in `evaluate`, or predictions of scale ``probability`` or ``logit``; each
+        row is divided by its sum.
 
     Returns
     -------
     DataArray of float64, (example,)
-        Named ``entropy``, with the coordinates of the examples; from 0, where one label has
-        everything, to log K.
+        Named ``entropy``, with the coordinates of the examples.
 
     Raises
     ------
@@ -567,17 +529,6 @@ def largest(array: xr.DataArray | xr.Dataset) -> xr.DataArray:
 def _distributions(array: xr.DataArray | xr.Dataset) -> Plausibilities:
     """Return (example, label) rows that are distributions over labels."""
     if isinstance(array, xr.Dataset) or names.SCALE not in array.attrs:
-        if (
-            isinstance(array, xr.DataArray)
-            and names.LABEL in array.dims
-            and array.dtype.kind == "f"
-        ):
-            # Rows of probabilities in files sum to nearly 1.
-            by_label = [[names.LABEL]]
-            sums = xr.apply_ufunc(row_sums, array, input_core_dims=by_label, dask="allowed")
-            apart = np.abs(sums - 1)
-            if bool((apart <= _NEARLY).all() & (apart > _EXACTLY).any()):
-                array = array / sums
         return inputs.read_plausibilities(array)
     table = validate.check_predictions(array)
     scale = table.attrs[names.SCALE]
@@ -591,7 +542,6 @@ def _distributions(array: xr.DataArray | xr.Dataset) -> Plausibilities:
             f"predictions of scale {scale} are no distributions over labels",
             expected="scale probability or logit",
             hint="another number of the examples: ByRange(DataArray over example)",
-            source="predictions",
         )
     return Plausibilities.of(table)
 
@@ -622,10 +572,9 @@ def sorted_coverage(
     Returns
     -------
     Dataset
-        Over the dim ``share``, ``1/n, 2/n, ..., 1``, the share of examples up to this place, each
-        sorted on its own, ``(share[, alpha])``: `aggregated_coverage`,
-        ``sum_k lambda_ik 1[k in C_i]``; `majority_vote_coverage`, a step function, where a tied
-        vote is its first label; `tied_coverage`, where each of L tied labels has credit 1/L; and
+        Over the dim ``share`` of examples up to a place, ``1/n, 2/n, ..., 1``, each sorted on its
+        own, (share[, alpha]): `aggregated_coverage`; `majority_vote_coverage`, where a tied vote is
+        its first label; `tied_coverage`, where each of L tied labels has credit 1/L; and
         `largest_plausibility`, (share). The attribute `tied_share` is the share of tied votes.
 
     Raises

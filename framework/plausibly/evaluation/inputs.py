@@ -13,7 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.calibration.alphas import AlphaLike, Alphas
-from plausibly.calibration.data import as_values, coordinates_over, emptiness, group_names
+from plausibly.calibration.data import complete, coordinates_over, group_names
 from plausibly.conformal.aggregate import aggregated
 from plausibly.conformal.inputs import (
     FINGERPRINT,
@@ -32,11 +32,9 @@ from plausibly.errors import InputError, counted, listed, warn
 from plausibly.evaluation import intervals
 from plausibly.evaluation.intervals import Averaging, Doubles, IntervalMethod, Measures
 from plausibly.evaluation.result import AGGREGATED, SET_SIZE
-from plausibly.evaluation.splits import unknown_option
 from plausibly.guarantee import Guarantee
 from plausibly.kernels import coverage
-from plausibly.kernels.blocks import row_blocks
-from plausibly.kernels.coverage import TIES, Ties
+from plausibly.kernels.coverage import Ties
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.sparse import Dense, as_stored
 from plausibly.kernels.types import Bools, Floats, Hashes, Ints
@@ -73,26 +71,26 @@ class Measured(NamedTuple):
 
 def measure(values: Bools, targets: Targets) -> Measured:
     """Return coverage and size of each set (example, label[, alpha]): (example, alpha), by name."""
-    planes, plausibilities = np.moveaxis(np.atleast_3d(values), 2, 0), targets.plausibilities
-    by_plane = {
-        AGGREGATED: [coverage.aggregated(plane, plausibilities) for plane in planes],
-        "majority_vote_coverage": [
-            coverage.majority_vote(
-                plane, plausibilities, targets.ties, targets.uniform, targets.order
-            )
-            for plane in planes
-        ],
+    plausibilities, by_plane = targets.plausibilities, []
+    for plane in np.moveaxis(np.atleast_3d(values), 2, 0):
+        votes = coverage.majority_vote(
+            plane, plausibilities, targets.ties, targets.uniform, targets.order
+        )
+        one: dict[str, NDArray[np.generic]] = {
+            AGGREGATED: coverage.aggregated(plane, plausibilities),
+            "majority_vote_coverage": votes,
+        }
+        if targets.true_label is not None:
+            one["true_coverage"] = plane[np.arange(len(plane)), targets.true_label]
+        one[SET_SIZE] = coverage.sizes(plane)
+        if targets.along is not None:
+            along = coverage.along_order(plane, plausibilities, targets.along)
+            one |= dict(zip(_ALONG, along, strict=True))
+        by_plane.append(one)
+    measures = {
+        name: np.stack([one[name] for one in by_plane], axis=1).astype(np.float64)
+        for name in by_plane[0]
     }
-    if targets.true_label is not None:
-        rows = np.arange(len(targets.true_label))
-        by_plane["true_coverage"] = [
-            plane[rows, targets.true_label].astype(np.float64) for plane in planes
-        ]
-    by_plane[SET_SIZE] = [coverage.sizes(plane).astype(np.float64) for plane in planes]
-    if targets.along is not None:
-        parts = [coverage.along_order(plane, plausibilities, targets.along) for plane in planes]
-        by_plane |= {name: [part[place] for part in parts] for place, name in enumerate(_ALONG)}
-    measures = {name: np.stack(columns, axis=1) for name, columns in by_plane.items()}
     if targets.shares is not None:
         measures["mass_coverage"] = (measures[AGGREGATED] >= targets.shares).astype(np.float64)
     largest = np.asarray(plausibilities.weight.max(axis=1), dtype=np.float64)
@@ -150,26 +148,21 @@ def read_plausibilities(plausibilities: Form, *, in_chunks: bool = False) -> Pla
     """Return checked plausibilities, aggregated where these are annotations."""
     if is_annotations(plausibilities):
         return aggregated(plausibilities).averaged()
-    if in_chunks and isinstance(plausibilities, xr.DataArray) and is_lazy(plausibilities):
-        from plausibly.conformal.chunks import checked_chunks
-
-        return Plausibilities.of(checked_chunks(plausibilities))
     if is_lazy(plausibilities):
-        from plausibly.conformal.chunks import gathered
+        from plausibly.conformal.chunks import checked_chunks, gathered
 
+        if in_chunks and isinstance(plausibilities, xr.DataArray):
+            return Plausibilities.of(checked_chunks(plausibilities))
         plausibilities = gathered(plausibilities)
     return Plausibilities.from_xarray(plausibilities).averaged()
 
 
 def as_sets(sets: object) -> xr.DataArray:
     """Return prediction sets as booleans (example, label[, alpha]) with names as text."""
-    wanted = {names.EXAMPLE, names.LABEL}
-    if not isinstance(sets, xr.DataArray):
-        problem = f"a {type(sets).__name__} without names"
-    else:
-        problem = unnamed(sets, wanted, {names.ALPHA})
-        if not problem and sets.dtype != np.bool_:
-            problem = f"entries of type {sets.dtype}"
+    wanted, problem = (names.EXAMPLE, names.LABEL), f"a {type(sets).__name__} without names"
+    if isinstance(sets, xr.DataArray):
+        other = "" if sets.dtype == np.bool_ else f"entries of type {sets.dtype}"
+        problem = unnamed(sets, set(wanted), {names.ALPHA}) or other
     if problem or not isinstance(sets, xr.DataArray):
         raise InputError(
             "sets-malformed",
@@ -179,13 +172,12 @@ def as_sets(sets: object) -> xr.DataArray:
             hint="pass what predict returned",
             source=SETS,
         )
-    order = [names.EXAMPLE, names.LABEL, *sorted(set(map(str, sets.dims)) - wanted)]
-    named: dict[str, NDArray[np.str_]] = {}
-    for dim in (names.EXAMPLE, names.LABEL):
-        texts = names.name_texts(sets[dim].values)
+    named = {dim: names.name_texts(sets[dim].values) for dim in wanted}
+    for dim, texts in named.items():
         names.check_names(texts, dim, source=SETS)
-        named[dim] = names.text_array(texts)
-    ordered = sets.transpose(*order).assign_coords(named)
+    ordered = sets.transpose(*wanted, ...).assign_coords(
+        {dim: names.text_array(texts) for dim, texts in named.items()}
+    )
     # Labels in the order of the calibration, so that ties break as they did there.
     labels = json.loads(str(sets.attrs.get(LABEL_ORDER, "[]")))
     same = isinstance(labels, list) and sorted(labels) == sorted(ordered[names.LABEL].values)
@@ -201,32 +193,20 @@ def unnamed(array: xr.DataArray, wanted: set[str], more: Collection[str] = ()) -
     return f"no names along {listed(lacking)}" if lacking else ""
 
 
-def check_ties(ties: str) -> Ties:
-    """Return the tie policy, or raise ``option-unknown``."""
-    for known in TIES:
-        if ties == known:
-            return known
-    hint = 'ties="first", the first of the tied labels in label order'
-    raise unknown_option("tie policy", ties, TIES, hint)
-
-
 def example_values(
     coordinate: str, arrays: Sequence[xr.DataArray | xr.Dataset]
 ) -> NDArray[np.generic]:
     """Return a coordinate of the examples, from the first array that has it."""
-    name: object = coordinate
-    text = name if isinstance(name, str) else type(name).__name__
-    for array in arrays if isinstance(name, str) else ():
-        if text in array.coords and array[text].dims == (names.EXAMPLE,):
-            return _filled(array[text], "coordinate", text)
+    for array in arrays:
+        if coordinate in array.coords and array[coordinate].dims == (names.EXAMPLE,):
+            return _filled(array[coordinate], coordinate)
     there = sorted(coordinates_over(names.EXAMPLE, arrays))
     raise InputError(
         "coordinate-missing",
-        f'the examples have no coordinate "{text}"',
+        f'the examples have no coordinate "{coordinate}"',
         expected="the name of a coordinate over example",
         found=listed(there) or "none",
-        hint=meant(text, there) or "assign_coords, or a table of examples",
-        details={"coordinates": there},
+        hint=meant(coordinate, there) or "assign_coords, or a table of examples",
     )
 
 
@@ -236,32 +216,26 @@ def meant(name: str, known: Collection[str]) -> str:
     return "" if close is None else f'did you mean "{close}"?'
 
 
-def _filled(array: xr.DataArray, kind: str, title: str) -> NDArray[np.generic]:
+def _filled(array: xr.DataArray, title: str) -> NDArray[np.generic]:
     """Return the values of the examples, each of which must be there."""
-    values: NDArray[np.generic] = array.values
-    complete = as_values(values)
-    if complete is None:
-        lacking = array[names.EXAMPLE].values[emptiness(values)]
-        raise without(kind, title, lacking, len(values))
-    return complete
+    examples = array[names.EXAMPLE].values
+    return complete(array.values, title, source="the evaluation", examples=examples)
 
 
-def without(
-    kind: str, title: str, lacking: Sequence[str] | NDArray[np.str_], total: int
-) -> InputError:
-    """Return the error that some examples have no value of a kind."""
-    return InputError(
-        "coordinate-empty" if kind == "coordinate" else f"{kind}-missing",
-        f'{counted(len(lacking))} of {counted(total)} examples have no "{title}"',
-        expected="a value for each example",
-        found=f"none for {listed(lacking)}",
-        hint="add them, or leave these examples out with sel(example=...)",
-        details={"examples": list(map(str, lacking))},
-    )
+def check_there(lacking: Bools, title: str, examples: NDArray[np.str_]) -> None:
+    """Raise ``values-missing`` where examples lack a value."""
+    if lacking.any():
+        raise InputError(
+            "values-missing",
+            f'{counted(int(lacking.sum()))} of {counted(len(lacking))} examples have no "{title}"',
+            expected="a value for each example",
+            found=f"none for {listed(examples[lacking])}",
+            hint="add them, or leave these examples out with sel(example=...)",
+        )
 
 
 def values_by_name(
-    values: object, arrays: Sequence[xr.DataArray | xr.Dataset], kind: str, title: str
+    values: object, arrays: Sequence[xr.DataArray | xr.Dataset], title: str
 ) -> NDArray[np.generic]:
     """Return a coordinate of the examples, or values by name, in the order of the first array."""
     if isinstance(values, str):
@@ -271,19 +245,17 @@ def values_by_name(
         problem = unnamed(values, {names.EXAMPLE})
     if problem or not isinstance(values, xr.DataArray):
         raise InputError(
-            f"{kind}-malformed",
+            "values-malformed",
             f'"{title}" is not named by example',
             expected="a DataArray over example, with names, or the name of a coordinate",
             found=problem,
             hint="name the examples: assign_coords(example=...)",
-            source=title,
         )
     examples = arrays[0][names.EXAMPLE].values
     places = positions(names.name_texts(values[names.EXAMPLE].values), list(map(str, examples)))
-    if (places < 0).any():
-        raise without(kind, title, examples[places < 0], len(examples))
+    check_there(places < 0, title, examples)
     ordered = values.isel({names.EXAMPLE: places}).assign_coords({names.EXAMPLE: examples})
-    return _filled(ordered, kind, title)
+    return _filled(ordered, title)
 
 
 def known_values(
@@ -305,13 +277,15 @@ def codes_of(values: NDArray[np.generic]) -> tuple[NDArray[np.generic], Ints]:
 
 
 def true_codes(
-    true_label: str | xr.DataArray,
+    true_label: str | xr.DataArray | None,
     arrays: Sequence[xr.DataArray | xr.Dataset],
     labels: Sequence[str],
-) -> Ints:
-    """Return the code of the true label of each example."""
+) -> Ints | None:
+    """Return the code of the true label of each example, where it is known."""
+    if true_label is None:
+        return None
     name = true_label if isinstance(true_label, str) else "true label"
-    written = names.name_texts(values_by_name(true_label, arrays, "true", name))
+    written = names.name_texts(values_by_name(true_label, arrays, name))
     # A column of numbers has lost whether it wrote 1 or 1.0; where both are labels, that matters.
     known = list(map(names.number_text, labels))
     if len(set(known)) == len(known):
@@ -320,19 +294,14 @@ def true_codes(
         codes = positions(labels, written)
     if (codes < 0).any():
         unknown = sorted({label for label, code in zip(written, codes, strict=True) if code < 0})
-        hint = meant(unknown[0], labels)
         raise InputError(
             "label-unknown",
             f'{counted(int((codes < 0).sum()))} examples have a "{name}" that the sets do not know',
             expected=f"one of {len(labels)} labels: {listed(labels)}",
-            found=listed(names.quoted(label) for label in unknown),
-            hint=f"{hint and f'{hint} '}fix it, or leave these examples out with sel(example=...)",
-            details={"labels": unknown},
+            found=listed(map(names.quoted, unknown)),
+            hint=meant(unknown[0], labels) or "leave these examples out with sel(example=...)",
         )
     return codes
-
-
-_CARRIED = (GUARANTEES, FINGERPRINT, OVERLAP)
 
 
 def guarantees_of(attributes: Mapping[str, object]) -> list[Guarantee]:
@@ -341,7 +310,7 @@ def guarantees_of(attributes: Mapping[str, object]) -> list[Guarantee]:
     return [Guarantee.from_json(plain) for plain in stated]
 
 
-@attrs.frozen(kw_only=True, eq=False)
+@attrs.frozen(eq=False)
 class EvaluationInputs:
     """Sets and plausibilities of the same examples and labels, ready to be measured."""
 
@@ -375,10 +344,6 @@ class EvaluationInputs:
         for label, column in enumerate(self.plausibilities.stored.by_label(self.order)):
             held = inside[self.order, label].T.astype(np.float64, order="C")
             yield column.astype(np.float64), list(held)
-
-    def coordinate(self, name: str) -> NDArray[np.generic]:
-        """Return a coordinate of the examples in `order`, (example,)."""
-        return example_values(name, self.arrays)[self.order]
 
     def measured(
         self, ties: Ties = "first", true_label: Ints | None = None, shares: Doubles | None = None
@@ -466,27 +431,15 @@ def prepare(
     clusters = None
     if cluster is not None:
         clusters = codes_of(example_values(cluster, (inside, record.about)))[1]
-    carried = {name: sets.attrs[name] for name in _CARRIED if name in sets.attrs}
-    carried |= {"interval": interval, "confidence": confidence, "seed": seed}
-    carried["labels"] = inside.sizes[names.LABEL]
+    known = (GUARANTEES, FINGERPRINT, OVERLAP)
+    carried = {name: sets.attrs[name] for name in known if name in sets.attrs}
+    labels = inside.sizes[names.LABEL]
+    carried |= {"interval": interval, "confidence": confidence, "seed": seed, "labels": labels}
     if clusters is not None:
         carried |= {"cluster": cluster, "clusters": int(clusters.max()) + 1}
-    averaging = Averaging(
-        None if clusters is None else clusters[order],
-        inside.sizes[names.LABEL],
-        interval,
-        confidence,
-    )
-    return EvaluationInputs(
-        sets=inside,
-        several=several,
-        plausibilities=record,
-        hashes=hashes,
-        order=order,
-        averaging=averaging,
-        seed=seed,
-        attrs=carried,
-    )
+        clusters = clusters[order]
+    averaging = Averaging(clusters, labels, interval, confidence)
+    return EvaluationInputs(inside, several, record, hashes, order, averaging, seed, carried)
 
 
 def drawn_order(hashes: Hashes, seed: int) -> NDArray[np.intp]:
@@ -547,7 +500,6 @@ def warn_of_overlap(overlap: int, examples: int, *, source: str, stacklevel: int
         expected="new examples; what is measured on these is no evidence",
         hint="evaluate on others, or plausibly.compare for repeated splits",
         source=source,
-        details={"overlap": overlap, "examples": examples},
         stacklevel=stacklevel,
     )
 
@@ -565,17 +517,9 @@ def p_value_rows(
     predictor: ConformalPredictor, predictions: xr.DataArray
 ) -> Iterator[tuple[slice, Floats]]:
     """Yield slices of examples with their p-values (example, label), labels as in the predictor."""
-    labels = list(map(str, predictions[names.LABEL].values))
-    wanted = list(predictor.labels)
-    code = slice(None) if labels == wanted else positions(labels, wanted)
-    lazy = is_lazy(predictions)
-    sizes = predictions.variable.chunksizes.get(names.EXAMPLE, (predictions.sizes[names.EXAMPLE],))
-    end = 0
-    for size in sizes:
-        start, end = end, end + size
-        part = predictions.isel({names.EXAMPLE: slice(start, end)})
-        part = part.load() if lazy else part
-        for rows in row_blocks((size, len(labels))):
-            p_values = predictor.p_values(part.isel({names.EXAMPLE: rows}))
-            values: Floats = p_values.transpose(names.EXAMPLE, names.LABEL).values
-            yield slice(start + rows.start, start + rows.stop), values[:, code]
+    end, whole = 0, (predictions.sizes[names.EXAMPLE],)
+    for size in predictions.variable.chunksizes.get(names.EXAMPLE, whole):
+        rows, end = slice(end, end + size), end + size
+        p_values = predictor.p_values(predictions.isel({names.EXAMPLE: rows}).load())
+        ordered = p_values.sel({names.LABEL: list(predictor.labels)})
+        yield rows, ordered.transpose(names.EXAMPLE, names.LABEL).values

@@ -12,16 +12,15 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.data import names
-from plausibly.evaluation.result import AGGREGATED, ENDS, SET_SIZE
-from plausibly.evaluation.splits import check_share, unknown_option
+from plausibly.evaluation.result import ENDS, SET_SIZE
+from plausibly.evaluation.splits import check_option, check_share
 from plausibly.kernels.types import Ints
 
 Doubles: TypeAlias = NDArray[np.float64]
-IntervalMethod: TypeAlias = Literal["auto", "wilson", "t", "betting"]
+IntervalMethod: TypeAlias = Literal["auto", "wilson", "t"]
 METHODS: tuple[IntervalMethod, ...] = get_args(IntervalMethod)
 
 _SAME = 1e-6  # plausibilities sum to 1 within this, so values this close are the same value
-_BET = 0.5  # share of the capital that a bet may lose at most
 _HALVINGS = 60
 _ENOUGH = 100
 _FEW = 10  # examples or clusters, below which their spread says too little
@@ -32,7 +31,7 @@ class Interval:
     """A mean with its confidence interval, NaN where there is no value.
 
     It is `rough` where fewer than ten clusters (in effect) stand behind it, or behind what differs
-    from 0 or 1: it may then hold the truth less often than it says.
+    from 0 or 1.
     """
 
     mean: float
@@ -61,18 +60,16 @@ def interval(
         In [0, 1], such as the plausibility of one label: the mean is ``sum w y / sum w``.
     clusters : ndarray of int, (example,), optional
         Code of the cluster (a patient, say) of each example: outcomes of one cluster may be alike.
-    method : {"auto", "wilson", "t", "betting"}
-        ``"wilson"`` is for 0/1 outcomes, and conservative for fractional ones. ``"t"`` uses the
-        spread of the outcomes. ``"betting"`` holds for every sample size; it reads the outcomes in
-        their order, which must not depend on them, and with clusters it is about the mean of the
-        clusters' means, widened where needed to hold the reported mean. ``"auto"`` is Wilson where
-        all outcomes, or all but those of fewer than ten examples (clusters), are 0 or `top`.
+    method : {"auto", "wilson", "t"}
+        ``"wilson"`` is for 0/1 outcomes. ``"t"`` uses the spread of the outcomes. ``"auto"`` is
+        Wilson where all outcomes, or all but those of fewer than ten examples (clusters), are 0 or
+        `top`.
     confidence : float
     top : float
         Largest possible outcome: 1 for a coverage, the number of labels for a set size.
     among : int
-        How many intervals are to hold together (Bonferroni). Student's t is too short so far out:
-        of several, ``"auto"`` is Wilson for fewer than 100 examples (clusters).
+        How many intervals are to hold together (Bonferroni); of several, ``"auto"`` is Wilson for
+        fewer than 100 examples (clusters), as Student's t is too short so far out.
 
     Returns
     -------
@@ -114,9 +111,7 @@ def interval(
 
 def check_method(method: str, confidence: float) -> None:
     """Raise `InputError` unless both are usable."""
-    if method not in METHODS:
-        hint = 'interval="auto": Wilson for 0/1 outcomes, t for fractional ones'
-        raise unknown_option("interval", method, METHODS, hint)
+    check_option("interval", method, METHODS, 'interval="auto"')
     check_share("confidence", confidence, 0.95)
 
 
@@ -126,9 +121,7 @@ def _bounds(
     """Return both ends for the weighted mean of shares in [0, 1], and whether they are rough."""
     from scipy.special import ndtri, stdtrit
 
-    _, first, code, members = np.unique(
-        codes, return_index=True, return_inverse=True, return_counts=True
-    )
+    _, code, members = np.unique(codes, return_inverse=True, return_counts=True)
     weights = weights / weights.max()  # squares of small weights would vanish
     by_cluster = np.bincount(code, weights=weights)
     total = float(weights.sum())
@@ -138,11 +131,6 @@ def _bounds(
         for off in (shares < 1.0 - _SAME, shares > _SAME)
     )
     rough = len(members) < len(shares) and (units < _FEW or few)
-    if method == "betting":
-        order = np.argsort(first)
-        means = (np.bincount(code, weights=weights * shares) / by_cluster)[order]
-        bets = (by_cluster / members)[order]
-        return _betting_low(means, bets, miss), 1.0 - _betting_low(1.0 - means, bets, miss), False
     if units < 2.0:
         return *_kullback_leibler(mean, units, miss), rough
     alone = units == len(shares)
@@ -198,36 +186,7 @@ def _bisect(outside: Callable[[float], bool], low: float, high: float) -> float:
     return low
 
 
-def _betting_low(shares: Doubles, weights: Doubles, miss: float) -> float:
-    """Return the low end of the hedged-capital interval (Waudby-Smith & Ramdas 2023, theorem 3).
-
-    That is the least mean against which half the capital cannot be made ``1 / miss``.
-    """
-    size = len(shares)
-    count = np.arange(1, size + 1)
-    means = (0.5 + np.cumsum(weights * shares)) / (1.0 + np.cumsum(weights))
-    spread = (0.25 + np.cumsum(np.square(weights * (shares - means)))) / (count + 1)
-    before = np.concatenate(([0.25], spread[:-1]))
-    bets = np.sqrt(2.0 * math.log(2.0 / miss) / (size * before))
-
-    def outside(candidate: float) -> bool:
-        stakes = np.minimum(bets, _BET / candidate)
-        capital = np.log1p(stakes * (weights * (shares - candidate))).sum()
-        return bool(capital >= math.log(2.0 / miss))
-
-    return _bisect(outside, 0.0, 1.0)
-
-
-AMBIGUITY = "ambiguity"
-COVERAGE = {
-    "aggregated": AGGREGATED,
-    "majority-vote": "majority_vote_coverage",
-    "mass": "mass_coverage",
-}
-"""Measured coverage by target of the guarantee."""
-
 _SHARES = {"share_empty": 0, "share_singleton": 1}
-GUARANTEED, CELL = "guaranteed", "guaranteed_cell"
 ROUGH = "rough"
 """True if few clusters stand behind an interval; where there are clusters."""
 
@@ -286,12 +245,6 @@ class Averaging:
         dims = [names.ALPHA] if dim is None else [dim, names.ALPHA]
         return variables(name, nested, dims, ENDS if self.clusters is None else (*ENDS, ROUGH))
 
-    def overall(self, outcomes: Measures) -> xr.Dataset:
-        """Return means of all examples, and shares of sets, (alpha,)."""
-        whole = [np.arange(len(next(iter(outcomes.values()))))]
-        result = self.grouped(outcomes, whole, np.array(["all"]), dim="whole")
-        return result.isel(whole=0, drop=True).drop_vars("n")
-
     def grouped(
         self,
         outcomes: Measures,
@@ -303,7 +256,7 @@ class Averaging:
         count: str = "n",
         among: int = 1,
     ) -> xr.Dataset:
-        """Return the same for each group of rows: variables (group, alpha), and their sizes."""
+        """Return means and shares of sets for each group of rows, (group, alpha), and sizes."""
         columns: Variables = {f"{prefix}{count}": ([dim], np.array(list(map(len, groups))))}
         for name, values in outcomes.items():
             top = float(self.labels) if name == SET_SIZE else 1.0

@@ -50,9 +50,13 @@ class Result:
         """Return all lines of text, of 80 columns."""
         return [line for plane in planes(self.data) for line in ("", *self.block(plane))][1:]
 
+    def _brief(self) -> list[str]:
+        """Return the lines of which `print` shows the first."""
+        return self.lines()
+
     def summary(self) -> list[str]:
         """Return the lines that `print` shows: at most 25."""
-        lines = self.lines()
+        lines = self._brief()
         if len(lines) <= MOST_LINES:
             return lines
         return [*lines[: MOST_LINES - 1], f"({len(lines) - MOST_LINES + 1} more: .lines())"]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from plausibly.calibration.data import check_weights, effective_size
 from plausibly.data import align, names, validate
-from plausibly.data.names import does, name_texts, not_among, several, text_array
+from plausibly.data.names import does, name_texts, several, text_array
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.evaluation import inputs
 from plausibly.evaluation.splits import out_of_range
@@ -49,21 +49,18 @@ def likelihood_ratios(
     """Estimate how much more often examples like these come from the target than from the source.
 
     A classifier is fitted to tell the rows of `target` from those of `source`, and its odds at
-    `features` are the ratios. Calibration and new examples must be in neither, so that the weight
-    function is fixed before they are looked at; the same source, target and seed give the same one.
+    `features` are the ratios. Calibration and new examples must be in neither.
 
     Parameters
     ----------
     source, target : DataArray, (example, feature)
         Features of other examples of the population that calibrates, and of the one that new
-        examples come from. No labels are needed.
+        examples come from.
     features : DataArray, (example, feature)
         The examples to weigh; features are matched by name.
     classifier : classifier, optional
         With ``fit`` and ``predict_proba``; a clone of it is fitted. Its probabilities must be
-        calibrated: wrap boosted trees and forests in scikit-learn's ``CalibratedClassifierCV``. By
-        default a logistic regression on standardised features (extra ``demo``), which is right
-        where the log ratio is linear in them.
+        calibrated. By default a logistic regression on standardised features (extra ``demo``).
     clip : float
         Ratios are kept within ``1 / clip`` to `clip`, which biases them towards no shift.
     seed : int
@@ -89,18 +86,13 @@ def likelihood_ratios(
     PlausiblyWarning
         ``weights-uneven`` where the weights of 20 examples or more are worth fewer than 9 equal
         ones, or fewer than a tenth of them.
-
-    Notes
-    -----
-    With an estimate w' of mean 1 under P, coverage under the shift is at least
-    ``1 - alpha - E_P|w' - w| / 2``.
     """
     rows = {"source": _features(source, "source")}
     named = rows["source"][FEATURE].values.tolist()
     rows |= {"target": _features(target, "target", named)}
     rows |= {"features": _features(features, "features", named)}
     limit: object = clip
-    if isinstance(limit, bool) or not (isinstance(limit, int | float) and 1 < limit < math.inf):
+    if not (isinstance(limit, int | float) and 1 < limit < math.inf):
         expected = "a number above 1: ratios stay within 1 / clip to clip"
         raise out_of_range("clip", repr(clip), expected=expected, hint="clip=100.0")
     for side in ("source", "target"):
@@ -112,8 +104,6 @@ def likelihood_ratios(
                 expected=f"{side} examples that neither calibrate nor are predicted",
                 found=f"{counted(both.size)} of {counted(len(rows['features']))}",
                 hint=f"fit on others: {side}.drop_sel(example=[...])",
-                source=side,
-                details={"examples": [str(name) for name in both]},
             )
     fitting = np.concatenate([rows[side].values for side in ("source", "target")])
     sides = np.repeat([SOURCE, TARGET], [len(rows["source"]), len(rows["target"])])
@@ -124,11 +114,6 @@ def likelihood_ratios(
         classifier = sklearn("sklearn.pipeline").make_pipeline(
             scaling.StandardScaler(), linear.LogisticRegression(max_iter=1000)
         )
-    lacking = [name for name in ("fit", "predict_proba") if not hasattr(classifier, name)]
-    if lacking:
-        called = type(classifier).__name__
-        what = f"classifier {called} has no {listed(lacking)}"
-        raise _no_classifier(what, "a classifier that gives probabilities", called)
     fitted: Any = base.clone(classifier, safe=False)  # Any: an estimator, which may set parameters
     if hasattr(fitted, "get_params"):
         for name, value in fitted.get_params().items():
@@ -136,13 +121,16 @@ def likelihood_ratios(
                 fitted.set_params(**{name: seed})
     fitted.fit(fitting, sides)
     probabilities = np.asarray(fitted.predict_proba(rows["features"].values), dtype=np.float64)
-    problem = "" if ((probabilities >= 0) & (probabilities <= 1)).all() else "numbers outside"
     shape = (len(rows["features"]), 2)
-    if probabilities.shape != shape:
-        problem = f"shape {probabilities.shape}"
-    if problem:
-        what = "the classifier gives no two probabilities for each example"
-        raise _no_classifier(what, f"numbers from 0 to 1 of shape {shape}", problem)
+    inside = (probabilities >= 0) & (probabilities <= 1)
+    if probabilities.shape != shape or not inside.all():
+        raise InputError(
+            "classifier-malformed",
+            "the classifier gives no two probabilities for each example",
+            expected=f"numbers from 0 to 1 of shape {shape}",
+            found=f"shape {probabilities.shape}, {counted(int((~inside).sum()))} others",
+            hint="classifier=sklearn.linear_model.LogisticRegression()",
+        )
     scale = len(rows["source"]) / len(rows["target"])
     with np.errstate(divide="ignore"):
         raw = scale * probabilities[:, TARGET] / probabilities[:, SOURCE]
@@ -156,7 +144,6 @@ def likelihood_ratios(
             expected=f"{max(_FEW, len(ratios) / 10):.0f} or more",
             found=f"the heaviest hundredth with {100 * share:.0f}% of the weight",
             hint=f"clip={clip / 10:g}, fewer features, or more examples like the target",
-            source="weights",
         )
     return xr.DataArray(
         ratios,
@@ -176,12 +163,15 @@ def likelihood_ratios(
 def effective_sample_size(weights: xr.DataArray | NDArray[np.floating[Any]]) -> float:
     """Return how many equally weighted examples these weights are worth.
 
-    ``(sum w)^2 / sum w^2``: n where all are equal, 1 where one has all the weight.
-
     Parameters
     ----------
     weights : DataArray or ndarray, (example,)
         Finite, not negative, and not all 0.
+
+    Returns
+    -------
+    float
+        ``(sum w)^2 / sum w^2``: n where all are equal, 1 where one has all the weight.
 
     Raises
     ------
@@ -196,23 +186,19 @@ def effective_sample_size(weights: xr.DataArray | NDArray[np.floating[Any]]) -> 
             expected="one dim, with one example or more",
             found=f"shape {values.shape}",
             hint="pass the weights of the calibration examples",
-            source="weights",
         )
     return effective_size(check_weights(values, names.WEIGHT, source="weights"))
 
 
 def _features(array: object, source: str, wanted: list[str] | None = None) -> xr.DataArray:
     """Return (example, feature) floats, examples and features by name; as `wanted`."""
-    problem = type(array).__name__
+    problem = f"a {type(array).__name__}"
     if isinstance(array, xr.DataArray):
         problem = inputs.unnamed(array, {names.EXAMPLE, FEATURE})
-        if not problem and array.dtype.kind not in "fiub":
-            problem = f"entries of type {array.dtype}"
-        elif not problem and not array.size:
+        if not problem and (array.dtype.kind not in "fiub" or not np.isfinite(array).all()):
+            problem = "entries that are no finite numbers"
+        elif not array.size:
             problem = "nothing"
-        elif not problem and not np.isfinite(array.values).all():
-            bad = int((~np.isfinite(array.values)).sum())
-            problem = f"{counted(bad)} entries that are not finite"
     if problem or not isinstance(array, xr.DataArray):
         raise InputError(
             "features-malformed",
@@ -228,12 +214,11 @@ def _features(array: object, source: str, wanted: list[str] | None = None) -> xr
         names.check_names(texts, dim, source=source)
     here = sorted(named[FEATURE])
     if wanted is not None and here != wanted:
-        lost, surplus = not_among(wanted, here), not_among(here, wanted)
         raise InputError(
             "features-differ",
             f"{source} and source have different features",
             expected=f"{several(len(wanted), 'feature')}: {listed(wanted)}",
-            found=f"without {listed(lost)}" if lost else f"{listed(surplus)} besides",
+            found=listed(here),
             hint="select the same features in all three: array.sel(feature=[...])",
             source=source,
         )
@@ -241,17 +226,6 @@ def _features(array: object, source: str, wanted: list[str] | None = None) -> xr
     table = table.sel({FEATURE: here}).astype(np.float64)
     # By name: what is fitted does not depend on the order of rows.
     return table if source == "features" else table.sortby(names.EXAMPLE)
-
-
-def _no_classifier(what: str, expected: str, found: str) -> InputError:
-    return InputError(
-        "classifier-malformed",
-        what,
-        expected=expected,
-        found=found,
-        hint="classifier=sklearn.linear_model.LogisticRegression()",
-        source="classifier",
-    )
 
 
 SUSPECTED = 0.001
@@ -284,20 +258,13 @@ def find_duplicates(calibration: xr.DataArray, test: xr.DataArray) -> list[tuple
     Parameters
     ----------
     calibration, test : DataArray, (example, label)
-        Predictions, of the same labels. Examples of the same name are no pair: they are one
-        example, which `evaluate` notices by its name.
+        Predictions, of the same labels. Examples of the same name are no pair.
 
     Returns
     -------
     list of (str, str)
         In the order of the test examples. Empty where predictions are too coarse to tell: rounded,
         or of a model with few answers, such as a tree.
-
-    Notes
-    -----
-    A pair counts where its row has a number of more than three decimals that no other row has, and
-    no more than three rows are equal; and only if nine in ten of the different rows have such a
-    number of their own in one and the same column, and hardly any row is equal to many others.
     """
     first = validate.check_predictions(calibration, source="calibration predictions")
     second = validate.check_predictions(test, source="test predictions")
@@ -333,16 +300,14 @@ def warn_of_copies(
             copies += len(places)
             pairs.append((called[places[0]], called[places[1]]))
     if pairs:
-        pairs.sort()
         warn(
             "examples-alike",
             f"{counted(copies)} of {several(len(called), 'example')} have exactly the predictions "
             "of another, and splits part them",
             expected="different examples; one input, two names?",
-            found=listed(map(" = ".join, pairs)),
+            found=listed(map(" = ".join, sorted(pairs))),
             hint="drop one of each pair: shared examples flatter coverage",
             source="predictions",
-            details={"pairs": [list(pair) for pair in pairs]},
             stacklevel=stacklevel,
         )
     return copies
@@ -367,18 +332,13 @@ def _distinctive_rows(values: Floats) -> NDArray[np.int64]:
 
 
 def shift_test(calibration: Floats, new: Floats) -> Shift:
-    """Return how unlike two samples of scores are.
+    """Return how unlike two samples of scores are, by the test of Kolmogorov and Smirnov.
 
     Parameters
     ----------
     calibration, new : ndarray, (example,)
         One number per example, made in the same way on both sides and without labels, such as the
         largest score.
-
-    Notes
-    -----
-    The two-sample test of Kolmogorov and Smirnov, ``sup_t |F(t) - G(t)|``, with its asymptotic
-    distribution. Examples of one patient make it call chance a shift.
     """
     from scipy.special import kolmogorov
 
@@ -401,6 +361,5 @@ def warn_of_shift(calibration: Floats, new: Floats, *, source: str = "prediction
             found=f"p < 0.001 ({shift.p_value:.1g}): no guarantee under shift",
             hint="recalibrate on recent data, or calibrator weighted",
             source=source,
-            details=attrs.asdict(shift),
         )
     return shift

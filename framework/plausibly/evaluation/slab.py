@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly.data import names, validate
 from plausibly.data.names import name_texts, positions, text_array
-from plausibly.errors import InputError, listed
+from plausibly.errors import InputError
 from plausibly.evaluation import inputs
 from plausibly.evaluation.inputs import prepare
 from plausibly.evaluation.intervals import Doubles, IntervalMethod
 from plausibly.evaluation.result import AGGREGATED
 from plausibly.evaluation.splits import check_count, check_share, split
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.kernels.types import Floats
 
 FEATURE = "feature"
-_BLOCK = 1 << 21  # cells of a block of directions
 
 
 def worst_slab_coverage(
@@ -43,15 +40,13 @@ def worst_slab_coverage(
         See `plausibly.evaluate`.
     features : DataArray, (example, ...)
         Numbers by the name of the example, with one more dim that is named: predictions
-        (example, label), or any features. Each is centred and divided by its standard deviation;
-        logits and probabilities are taken as they are.
+        (example, label), or any features. Each is centred and divided by its standard deviation.
     least : float
         Share of the examples that a slab holds at least.
     directions : int
-        How many random directions to try; the first ones do not depend on it.
+        How many random directions to try.
     search : float
-        Share of the examples among which the slab is searched. It is measured on the others, which
-        had no part in choosing it: the search always finds something, also where nothing is weak.
+        Share of the examples among which the slab is searched. It is measured on the others.
     cluster, interval, confidence, seed, only_common
         See `plausibly.evaluate`. Clusters stay on one side.
 
@@ -60,15 +55,15 @@ def worst_slab_coverage(
     Dataset
         ([alpha]): `aggregated_coverage`, ``*_mean``, ``*_low`` and ``*_high``, in the slab among
         the examples that were not searched; `count` of them and `slab_share`; `others_mean`, the
-        coverage of those outside; `searched_coverage`, what the search found, which is too low as
-        an estimate; `slab_from` and `slab_to`, the slab ``from <= v . z <= to``, z the standardised
-        features; `direction` v, (feature[, alpha]), of length 1, and `centre` and `scale` of the
-        features; `in_slab` and `searched`, (example[, alpha]).
+        coverage of those outside; `searched_coverage`, what the search found; `slab_from` and
+        `slab_to`, the slab ``from <= v . z <= to``, z the standardised features; `direction` v,
+        (feature[, alpha]), `centre` and `scale` of the features; `in_slab` and `searched`,
+        (example[, alpha]).
 
     Raises
     ------
     InputError
-        As `evaluate`; ``features-malformed``, ``features-missing``, ``option-range``.
+        As `evaluate`; ``features-malformed``, ``values-missing``, ``option-range``.
 
     Notes
     -----
@@ -87,15 +82,13 @@ def worst_slab_coverage(
     check_count("directions", directions, usual=1000)
     prepared = prepare(sets, plausibilities, cluster, interval, confidence, seed, only_common)
     others = [str(dim) for dim in features.dims if dim != names.EXAMPLE]
-    with_names = all(dim in features.coords for dim in features.dims)
-    if names.EXAMPLE not in features.dims or len(others) != 1 or not with_names:
+    if problem := inputs.unnamed(features, {names.EXAMPLE, (others or [FEATURE])[0]}):
         raise InputError(
             "features-malformed",
             "the features have no name for each example and feature",
             expected="a DataArray over example and one more dim, both with names",
-            found=f"dims {listed(map(str, features.dims)) or 'none'}",
+            found=problem,
             hint="pass the predictions, or name the features: assign_coords(feature=[...])",
-            source="features",
         )
     table = features.transpose(names.EXAMPLE, others[0])
     if others[0] == names.LABEL and names.SCALE in table.attrs:
@@ -104,8 +97,7 @@ def worst_slab_coverage(
     of_sets = positions(name_texts(table[names.EXAMPLE].values), list(map(str, examples)))
     values = table.values[of_sets]
     lacking = (of_sets < 0) | ~np.isfinite(values.astype(np.float64)).all(axis=1)
-    if lacking.any():
-        raise inputs.without("features", "features", examples[lacking], len(examples))
+    inputs.check_there(lacking, "features", examples)
     # In the order of their names, so that no sum depends on the order in which they came.
     columns = text_array(name_texts(table[others[0]].values))
     by_name = np.argsort(columns, kind="stable")
@@ -128,23 +120,19 @@ def worst_slab_coverage(
     # The slab that is covered least in any direction: its direction, both ends, and coverage.
     searched_rows = row[searched]
     needed = max(1, int(np.ceil(least * len(searched_rows) - 1e-9)))
-    step = max(1, _BLOCK // len(searched_rows))
-    slabs = []
-    for coverage in covered[searched].T:
-        best = 0, -np.inf, np.inf, np.inf
-        for start in range(0, directions, step):
-            block = places[searched_rows, start : start + step]
-            order = np.argsort(block, axis=0, kind="stable")
-            ordered = np.take_along_axis(block, order, axis=0)
-            means, first, last = _least_means(coverage[order], ordered, needed)
-            place = int(np.argmin(means))
-            if means[place] < best[-1]:
-                low, high = ordered[first[place], place], ordered[last[place], place]
-                best = start + place, float(low), float(high), float(means[place])
-        slabs.append(best)
-    direction, lows, highs, lowest = map(np.array, zip(*slabs, strict=True))
-    along = places[:, direction][row]  # (example, alpha)
-    inside = (along >= lows) & (along <= highs)
+    slabs: list[tuple[int, float, float, float]] = [(0, -np.inf, np.inf, np.inf)] * covered.shape[1]
+    searched_values = covered[searched]
+    for direction in range(directions):
+        along = places[searched_rows, direction]
+        order = np.argsort(along, kind="stable")
+        ordered = along[order]
+        for at, values in enumerate(searched_values[order].T):
+            mean, first, last = _least_mean(values, ordered, needed)
+            if mean < slabs[at][-1]:
+                slabs[at] = direction, float(ordered[first]), float(ordered[last]), mean
+    chosen, lows, highs, lowest = map(np.array, zip(*slabs, strict=True))
+    inside = (places[:, chosen] >= lows) & (places[:, chosen] <= highs)
+    inside = inside[row]  # (example, alpha)
     counts = (inside & ~searched[:, None]).sum(axis=0)
     measured, elsewhere = (
         [
@@ -160,7 +148,7 @@ def worst_slab_coverage(
         {
             "searched": (names.EXAMPLE, searched[back]),
             "in_slab": ((names.EXAMPLE, names.ALPHA), inside[back]),
-            "direction": ((FEATURE, names.ALPHA), vectors[:, direction]),
+            "direction": ((FEATURE, names.ALPHA), vectors[:, chosen]),
             "centre": (FEATURE, centre),
             "scale": (FEATURE, scale),
             "slab_from": (names.ALPHA, lows),
@@ -175,32 +163,22 @@ def worst_slab_coverage(
     return prepared.squeezed(result)
 
 
-def _least_means(
-    values: Doubles, places: Floats, needed: int
-) -> tuple[Doubles, NDArray[np.intp], NDArray[np.intp]]:
-    """Return the least mean of a run of `needed` values or more, and its ends, in each column."""
-    n, columns = values.shape
-    prefix = np.concatenate([np.zeros((1, columns)), np.cumsum(values, axis=0)])
-    change = places[1:] != places[:-1]
-    ends = np.concatenate([change, np.ones((1, columns), dtype=bool)])
-    begins = np.concatenate([np.ones((1, columns), dtype=bool), change])
-    mean = prefix[-1] / n
-    first = np.zeros(columns, dtype=np.intp)
-    last = np.full(columns, n - 1, dtype=np.intp)
-    every = np.arange(columns)
-    counts = np.arange(n + 1)[:, None]
+def _least_mean(values: Doubles, places: Doubles, needed: int) -> tuple[float, int, int]:
+    """Return the least mean of a run of `needed` values or more, and its ends."""
+    n = len(values)
+    prefix = np.concatenate([[0.0], np.cumsum(values)])
+    change = places[1:] != places[:-1]  # equal places are on one side of an end
+    ends, begins = np.append(change, True), np.append(True, change)
+    mean, first, last, counts = prefix[-1] / n, 0, n - 1, np.arange(n + 1)
     while True:
         shifted = prefix - counts * mean
         # The best beginning for each end is the largest prefix sum at least `needed` before it.
         heights = np.where(begins, shifted[:-1], -np.inf)
-        tops = np.maximum.accumulate(heights, axis=0)[: n - needed + 1]
+        tops = np.maximum.accumulate(heights)[: n - needed + 1]
         sums = np.where(ends[needed - 1 :], shifted[needed:] - tops, np.inf)
-        end = np.argmin(sums, axis=0) + needed - 1
-        limit = np.arange(n)[:, None] <= (end - needed + 1)
-        begin = np.argmax(np.where(limit, heights, -np.inf), axis=0)
-        lower = (prefix[end + 1, every] - prefix[begin, every]) / (end + 1 - begin)
-        better = lower < mean - 1e-12
-        if not better.any():
-            return mean, first, last
-        mean = np.where(better, lower, mean)
-        first, last = np.where(better, begin, first), np.where(better, end, last)
+        end = int(np.argmin(sums)) + needed - 1
+        begin = int(np.argmax(heights[: end - needed + 2]))
+        lower = (prefix[end + 1] - prefix[begin]) / (end + 1 - begin)
+        if lower >= mean - 1e-12:
+            return float(mean), first, last
+        mean, first, last = lower, begin, end

@@ -37,10 +37,10 @@ def out_of_range(argument: str, value: object, *, expected: str, hint: str) -> I
     )
 
 
-def check_count(argument: str, value: object, *, usual: int) -> None:
-    """Raise `InputError` ``ARGUMENT-range`` unless it is a whole number from 1 on."""
-    if not is_whole(value):
-        expected, hint = "a whole number from 1 on", f"{argument}={usual}"
+def check_count(argument: str, value: object, *, usual: int, minimum: int = 1) -> None:
+    """Raise ``option-range`` unless the value is a whole number from the minimum on."""
+    if not is_whole(value, minimum=minimum):
+        expected, hint = f"a whole number from {minimum} on", f"{argument}={usual}"
         raise out_of_range(argument, repr(value), expected=expected, hint=hint)
 
 
@@ -73,14 +73,16 @@ def check_share(argument: str, value: object, usual: float, most: Fraction = Fra
     return float(number)
 
 
-def unknown_option(what: str, value: str, known: Iterable[str], hint: str) -> InputError:
-    """Return the error ``option-unknown``."""
-    expected = f"one of {', '.join(known)}"
-    return InputError("option-unknown", f'no {what} "{value}"', expected=expected, hint=hint)
+def check_option(what: str, value: str, known: Iterable[str], hint: str) -> None:
+    """Raise ``option-unknown`` unless a value is one of those that are known."""
+    names = list(known)
+    if value not in names:
+        expected = f"one of {', '.join(names)}"
+        raise InputError("option-unknown", f'no {what} "{value}"', expected=expected, hint=hint)
 
 
 def check_strata(groups: Values, strata: Values, *, cluster: str, stratify: str) -> None:
-    """Raise `InputError` ``stratify-cluster`` where a cluster lies in several strata."""
+    """Raise ``stratify-cluster`` where a cluster lies in several strata."""
     pairs = np.unique(np.stack([group_names(groups), group_names(strata)], axis=1), axis=0)
     distinct, strewn = np.unique(pairs[:, 0], return_counts=True)
     if (strewn > 1).any():
@@ -91,10 +93,7 @@ def check_strata(groups: Values, strata: Values, *, cluster: str, stratify: str)
             f'several strata of "{stratify}"',
             expected="groups that stay whole, each in one stratum",
             found=f"several for {listed(mixed)}",
-            hint=f'stratify by a coordinate that "{cluster}" determines, or leave out one of the '
-            "two",
-            source=stratify,
-            details={"cluster": cluster, "stratify": stratify, "clusters": mixed.tolist()},
+            hint=f'stratify by a coordinate that "{cluster}" determines, or leave out one of both',
         )
 
 
@@ -133,12 +132,11 @@ def split(
         places = _places(np.lexsort((units, own.uniform(units)[:, 0])), codes)
         chosen = (places < numbers[codes])[member]
     if not 0 < chosen.sum() < len(hashes):
-        whole = "" if groups is None else f" in {several(len(np.unique(groups)), 'cluster')}"
         raise InputError(
             "split-empty",
             f"a test share of {test} leaves one side of a split without examples",
             expected="an example, or a whole cluster, on each side",
-            found=f"{several(len(hashes), 'example')}{whole}, {counted(chosen.sum())} to test",
+            found=f"{counted(chosen.sum())} of {several(len(hashes), 'example')} to test",
             hint="another test share, more examples, or splits without a cluster",
         )
     return chosen

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import textwrap
 from collections.abc import Sequence
 from contextlib import closing
@@ -23,9 +22,17 @@ from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.checkpoint import Checkpoint
-from plausibly.evaluation.design import BY_GROUP, Design, Methods, per, read_methods
+from plausibly.evaluation.design import (
+    BY_GROUP,
+    Design,
+    Methods,
+    Recorded,
+    issue,
+    per,
+    read_methods,
+    record_warnings,
+)
 from plausibly.evaluation.processes import outcomes
-from plausibly.evaluation.recorded import Recorded, issue, record_warnings
 from plausibly.evaluation.result import (
     AGGREGATED,
     MOST_LINES,
@@ -39,12 +46,12 @@ from plausibly.evaluation.result import (
 )
 from plausibly.evaluation.splits import (
     check_count,
-    check_share,
+    check_option,
     check_strata,
     read_numbers,
 )
 from plausibly.io import arrays
-from plausibly.kernels.coverage import Ties
+from plausibly.kernels.coverage import TIES, Ties
 from plausibly.progress import Progress, ticking
 from plausibly.text import percent
 
@@ -53,7 +60,6 @@ TOLERATED = 0.01
 _INT32 = range(-(2**31), 2**31)
 _LETTERS = {SIZE: "n", DRAWS: "m"}
 _NAME_WIDTH = 23
-_LAST = re.compile(r"(, [nm] [\d,]+)+$")
 
 
 class Study(Result):
@@ -100,32 +106,34 @@ class Study(Result):
         return {**self.attrs, "splits": self.data.sizes[SPLIT], "results": results}
 
     def lines(self) -> list[str]:
-        head, tables, verdict = self._parts()
-        return [head, *tables, *verdict]
+        return [*self._tables(), *self._verdict()]
 
     def summary(self) -> list[str]:
-        head, tables, verdict = self._parts()
-        room = MOST_LINES - 1 - len(verdict)
+        tables, verdict = self._tables(), self._verdict()
+        room = MOST_LINES - len(verdict)
         if len(tables) > room:
             tables = [*tables[: room - 1], f"({len(tables) - room + 1} more: .lines())"]
-        return [head, *tables, *verdict]
+        return [*tables, *verdict]
 
-    def _parts(self) -> tuple[str, list[str], list[str]]:
-        """Return the head, the tables, and which methods cover too little at the first alpha."""
+    def _tables(self) -> list[str]:
         known, alphas = self.data.attrs, planes(self.data)
         rates = [f"alpha {float(plane[names.ALPHA]):g}" for plane in alphas]
         examples = f" of {several(int(known['n']), 'example')}" if "n" in known else ""
         by = f" by {known['cluster']}" if "cluster" in known else ""
         alpha = f", {rates[0]}" if len(alphas) == 1 else ""
-        head = f"Study: {several(self.data.sizes[SPLIT], 'split')}{examples}{by}{alpha}"
-        tables: list[str] = []
+        lines = [f"Study: {several(self.data.sizes[SPLIT], 'split')}{examples}{by}{alpha}"]
         for plane, rate in zip(alphas, rates, strict=True):
-            tables += [rate] if len(alphas) > 1 else []
-            tables += _table(cells(plane))
-        level = 1.0 - float(alphas[0][names.ALPHA])
+            lines += [rate] if len(alphas) > 1 else []
+            lines += _table(cells(plane))
+        return lines
+
+    def _verdict(self) -> list[str]:
+        """Return which methods cover too little at the first alpha."""
+        first = planes(self.data)[0]
+        level = 1.0 - float(first[names.ALPHA])
         low: list[tuple[float, str]] = []
         others: list[tuple[float, str]] = []
-        for name, cell in cells(alphas[0]):
+        for name, cell in cells(first):
             mean = float(cell[AGGREGATED].mean())
             short = mean < level - TOLERATED and bool(np.isnan(cell["guaranteed_level"]))
             (low if short else others).append((mean, name))
@@ -133,13 +141,13 @@ class Study(Result):
             share, name = min(low)
             text = f'with "{name}", sets cover {percent(share)} of the answers, without a guarantee'
             text += f'; with "{min(others)[1]}", {percent(min(others)[0])}' if others else ""
-        elif "nothing" in alphas[0]["guaranteed"].values:
+        elif "nothing" in first["guaranteed"].values:
             wanted = percent(level)
             text = f"no method without a guarantee covers clearly less than {wanted} on average"
         else:
             ends = dict.fromkeys(percent(share) for share, _ in (min(others), max(others)))
             text = f"the sets cover {' to '.join(ends)} of the answers"
-        return head, tables, wrapped(f"Verdict: {text}.")
+        return wrapped(f"Verdict: {text}.")
 
 
 def is_study(path: Path) -> bool:
@@ -171,8 +179,7 @@ def compare(
     ----------
     predictions : DataArray, ([augmentation,] example, label)
         Of a model that saw none of these examples, or not those of the fold that it predicts.
-        Several augmentations are for the calibrator ``augmentation``; where it pools them, a test
-        example is seen in a random one of its own.
+        Where the calibrator pools augmentations, a test example has a random one of its own.
     plausibilities
         See `plausibly.evaluate`.
     methods : mapping of str to mapping or str, or sequence of mapping or str
@@ -193,12 +200,11 @@ def compare(
         every value has the share `test` of its examples on the test side, but for one example. With
         `cluster` all examples of a cluster must have the same value, and shares are approximate.
     draws : int or sequence of int, optional
-        Numbers of draws, along a dim ``draws``, of each calibrator that draws, also inside another.
-        Other methods are the same along it: see the coordinate ``uses_draws``.
+        Numbers of draws, along a dim ``draws``, of each calibrator that draws, also inside another;
+        the coordinate ``uses_draws`` says which do.
     sizes : int or sequence of int, optional
-        Numbers of calibration examples, along a dim ``size``: subsets of the calibration side, by
-        the keys of their names, each part of every larger one; whole clusters, as long as they fit.
-        The test examples are the same for all sizes.
+        Numbers of calibration examples, along a dim ``size``: subsets of the calibration side, each
+        part of every larger one; whole clusters, as long as they fit.
     seed : int
         Every split draws from a stream of its own.
     ties, true_label
@@ -208,7 +214,7 @@ def compare(
         A script must then call this below ``if __name__ == "__main__":``.
     checkpoint : str or Path, optional
         A folder where each finished split is kept. The same study, or one of more splits, goes on
-        from there, also after it was killed; any other study is refused.
+        from there; any other study is refused.
     progress : bool or callable, optional
         True for a bar on a terminal or in a notebook. A function is called with the number of
         finished splits, and of all.
@@ -219,16 +225,11 @@ def compare(
         Prints its table and verdict. In `data`, means over the test examples of a split, (method,
         split, alpha[, draws][, size]): `aggregated_coverage`, `majority_vote_coverage`, `set_size`,
         `share_empty`, `true_coverage` with `true_label`, and with `cluster` `cluster_coverage`, the
-        mean over clusters of the means within, which ``clustered`` is about; `vacuous`, whether
-        every set is every label; `n_test`, (split,), and `n_calibration`, (split[, size]).
-        Coordinates `guaranteed` (text) and `guaranteed_level` (NaN for none), (method, alpha[,
-        draws][, size]): of `aggregated_coverage`. Attributes hold the settings, and the guarantees
-        of the first split as JSON, with the most draws and the largest size.
-
-        Select a method by ``study.data.sel({"method": name})``: the keyword ``method`` of xarray's
-        ``sel`` is how it fills gaps. The standard deviation over splits of one data set is a
-        spread, not a standard error: the splits overlap.
-
+        mean over clusters of the means within; `vacuous`, whether every set is every label;
+        `n_test`, (split,), and `n_calibration`, (split[, size]). Coordinates `guaranteed` (text)
+        and `guaranteed_level` (NaN for none), (method, alpha[, draws][, size]): of
+        `aggregated_coverage`. Attributes hold the settings, and the guarantees of the first split
+        as JSON. Select a method by ``study.data.sel({"method": name})``.
 
     Raises
     ------
@@ -243,8 +244,7 @@ def compare(
         What splits warn of, once, at the end.
     """
     wanted = read_methods(methods)
-    policy = inputs.check_ties(ties)
-    check_share("test", test, 0.5)
+    check_option("tie policy", ties, TIES, 'ties="first"')
     check_count("splits", splits, usual=100)
     check_count("processes", processes, usual=2)
     numbers = [
@@ -257,7 +257,7 @@ def compare(
     model, groups = inputs.with_clusters(model, cluster, plausibilities)
     stratum, strata = stratify if isinstance(stratify, str) else "stratify", None
     if stratify is not None:
-        strata = inputs.values_by_name(stratify, (model, plausibilities), "stratify", stratum)
+        strata = inputs.values_by_name(stratify, (model, plausibilities), stratum)
     if groups is not None and strata is not None:
         check_strata(groups, strata, cluster=str(cluster), stratify=stratum)
     recorded: list[Recorded] = []
@@ -275,10 +275,8 @@ def compare(
         groups=groups,
         strata=strata,
         seed=seed,
-        ties=policy,
-        true_label=None
-        if true_label is None
-        else inputs.true_codes(true_label, (model, plausibilities), labels),
+        ties=ties,
+        true_label=inputs.true_codes(true_label, (model, plausibilities), labels),
         draws=numbers[0],
         sizes=numbers[1],
     )
@@ -298,7 +296,7 @@ def compare(
             tick(len(by_number), splits)
     results = [by_number[number] for number in range(splits)]  # in order, however they finished
     recorded += [warning for outcome in results for warning in outcome.warnings]
-    issue(recorded, splits, sizes=design.sizes or (), draws=design.draws or ())
+    issue(recorded, splits)
     further = {DRAWS: design.draws, SIZE: design.sizes}
     cells = (METHOD, names.ALPHA, *further)
     by_split = [{**outcome.measures, "vacuous": outcome.vacuous} for outcome in results]
@@ -349,7 +347,7 @@ def compare(
         "labels": len(labels),
         "seed": seed,
         "test": float(test),
-        "ties": policy,
+        "ties": ties,
         "alphas": json.dumps([str(alpha) for alpha in typed]),
         "methods": json.dumps({name: method.table() for name, method in wanted.items()}),
         "guarantees": json.dumps(results[0].guarantees),
@@ -385,14 +383,12 @@ def load_study(path: str | Path) -> Study:
     for name, values in list(study.variables.items()):
         if values.dtype.kind in "OSi":
             study[name] = values.astype(np.int64 if values.dtype.kind == "i" else np.str_)
-    attributes = {
+    study.attrs = {
         str(name): value.item() if isinstance(value, np.generic) else value
         for name, value in study.attrs.items()
     }
-    seed = attributes.get("seed")
-    if isinstance(seed, str) and re.fullmatch(r"-?\d+", seed):
-        attributes["seed"] = int(seed)
-    study.attrs = attributes
+    if "seed" in study.attrs:
+        study.attrs["seed"] = int(study.attrs["seed"])
     return Study(study)
 
 
@@ -431,23 +427,16 @@ def cells(study: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
 
 def _table(rows: list[tuple[str, xr.Dataset]]) -> list[str]:
     """Return mean and spread of every method at one alpha."""
-    shown: list[str] = []
-    for name, _ in rows:
-        last = _LAST.search(name)
-        end = last.group() if last else ""
-        cut, number = name, 1
-        while len(cut) > _NAME_WIDTH or cut in shown:
-            dots = "…" if number == 1 else f"… {number}"
-            cut = f"{name[: _NAME_WIDTH - len(dots + end)]}{dots}{end}"
-            number += 1
-        shown.append(cut)
-    width = max(14, *map(len, shown)) + 2
+    width = min(_NAME_WIDTH, max(14, *(len(name) for name, _ in rows))) + 2
     room = max(9, 80 - width - 46)
     lines = [
         f"{'method':<{width}}{'all answers':>11}{'spread':>8}{'majority vote':>15}"
         f"{'set size':>10}  guarantee"
     ]
-    for name, (_, cell) in zip(shown, rows, strict=True):
+    for name, cell in rows:
+        if len(name) > _NAME_WIDTH:  # a line of its own
+            lines += textwrap.wrap(name, 80)
+            name = ""
         covered = float(cell[AGGREGATED].values.mean())
         voted, size = (
             float(cell[measure].mean()) for measure in ("majority_vote_coverage", SET_SIZE)

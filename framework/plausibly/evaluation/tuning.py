@@ -26,12 +26,10 @@ from plausibly.evaluation.design import exact_mean
 from plausibly.evaluation.inputs import example_values
 from plausibly.evaluation.splits import (
     check_count,
-    out_of_range,
+    check_option,
     split,
     split_keys,
-    unknown_option,
 )
-from plausibly.guarantee import rounded
 from plausibly.kernels import coverage
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.protocols import SCORE
@@ -42,7 +40,6 @@ MEASURES: Mapping[str, str] = {"set-size": "set_size", "size-stratified": "viola
 """Objective by goal."""
 
 PENALTY, FREE_RANK = "penalty", "free_rank"
-_REASON = "tuned the score"
 
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
@@ -59,28 +56,24 @@ class TunedScore:
     def rest(self, array: Labelled) -> Labelled:
         """Return predictions, plausibilities or annotations without the examples that tuned."""
         here = names.name_texts(array[names.EXAMPLE].values)
-        used = set(self.tuned_on)
-        kept = [place for place, name in enumerate(here) if name not in used]
-        less = {_REASON: len(here) - len(kept)}
+        kept = names.not_among(here, self.tuned_on)
+        less = {"tuned the score": len(here) - len(kept)}
         if isinstance(array, xr.Dataset) and names.RESPONSE_EXAMPLE in array:
             # Rows of an annotation table are cut with their answers.
-            table = select_annotations(array, example=[here[place] for place in kept])
-            return cast("Labelled", with_left_out(table, less))
-        return with_left_out(array.isel({names.EXAMPLE: kept}), less)
+            return cast("Labelled", with_left_out(select_annotations(array, example=kept), less))
+        return with_left_out(array.isel({names.EXAMPLE: names.positions(here, kept)}), less)
 
     def check(self, array: xr.DataArray | xr.Dataset, *, source: str = "predictions") -> None:
         """Raise `InputError` ``examples-tuned`` where examples of `array` chose the score."""
-        used = set(self.tuned_on)
-        both = [name for name in names.name_texts(array[names.EXAMPLE].values) if name in used]
+        here = names.name_texts(array[names.EXAMPLE].values)
+        both = names.not_among(here, names.not_among(here, self.tuned_on))
         if both:
             raise InputError(
                 "examples-tuned",
-                f"{names.several(len(both), 'example')} of {source} tuned the score "
-                f"({listed(both)})",
+                f"{names.several(len(both), 'example')} of {source} tuned the score",
                 expected="examples that neither chose the score nor trained the model",
-                found=f"{counted(len(both))} that chose it, which voids the guarantee",
+                found=listed(both),
                 hint=f"tuned.rest({source}), or tuned.calibrate(...), which leaves them out",
-                source=source,
                 details={"examples": both},
             )
 
@@ -99,14 +92,12 @@ class TunedScore:
         measure = MEASURES[self.goal]
         best = self.candidates[measure].sel({key: chosen[key] for key in (PENALTY, FREE_RANK)})
         shown = ", ".join(f"{key} {value}" for key, value in chosen.items())
-        return "\n".join(
-            [
-                f"TunedScore  {self.score['name']}: {shown}",
-                f"  tuned on {counted(len(self.tuned_on))} examples at alpha "
-                f"{float(self.alpha):g}: calibrate and test on the others, tuned.rest(...)",
-                f"  least {measure.replace('_', ' ')} of {self.candidates[measure].size} candidates"
-                f" over {names.several(self.splits, 'split')}: {float(best):.4g}",
-            ]
+        return (
+            f"TunedScore  {self.score['name']}: {shown}\n"
+            f"  tuned on {counted(len(self.tuned_on))} examples at alpha {float(self.alpha):g}: "
+            "calibrate and test on the others, tuned.rest(...)\n"
+            f"  least {measure.replace('_', ' ')} of {self.candidates[measure].size} candidates "
+            f"over {names.several(self.splits, 'split')}: {float(best):.4g}"
         )
 
 
@@ -132,8 +123,8 @@ def tune_raps(
     """Choose penalty and free ranks of the score `raps` on examples of their own.
 
     A share of the examples is set aside, by the keys of their names. Every candidate is calibrated
-    on one half of them and measured on the other, over several splits, with the calibrator
-    `expected`. Of equal candidates the smallest penalty wins, then the fewest free ranks.
+    on one half of them and measured on the other, over several splits. Of equal candidates the
+    smallest penalty wins, then the fewest free ranks.
 
     Parameters
     ----------
@@ -147,14 +138,13 @@ def tune_raps(
         Candidates, at least 0; with 0 the score is `aps`.
     free_ranks : sequence of int, optional
         Candidates. By default one: the least rank r such that labels of rank up to r hold
-        ``(1 - alpha)(n + 1)`` of the plausibility of the n tuning examples, which is the rank of
-        Angelopoulos et al. where every example has one label.
+        ``(1 - alpha)(n + 1)`` of the plausibility of the n tuning examples.
     randomised : bool
         As the parameter of `raps`.
     goal : {"set-size", "size-stratified"}
         What to make small: the mean set size, or the largest difference between 1 - alpha and the
-        aggregated coverage of sets of 0 to 1, 2 to 3, 4 to 10, 11 to 100 or more labels. Sizes of
-        fewer than ``1 / alpha`` sets over all splits do not count.
+        coverage of sets of 0 to 1, 2 to 3, 4 to 10, 11 to 100 or more labels. Sizes of fewer than
+        ``1 / alpha`` sets over all splits do not count.
     splits : int
         Number of inner splits.
     cluster : str, optional
@@ -171,7 +161,7 @@ def tune_raps(
     Raises
     ------
     InputError
-        ``option-unknown``, ``option-range``, ``option-range``, ``tuning-too-small``, or where
+        ``option-unknown``, ``option-range``, ``tuning-too-small``, or where
         inputs are malformed or do not match.
 
     References
@@ -180,13 +170,8 @@ def tune_raps(
     prediction, ICLR 2021 (lambda and k_reg there).
     """
     level = read_alpha(alpha)
-    if goal not in MEASURES:
-        raise unknown_option("goal", goal, MEASURES, 'goal="set-size"')
+    check_option("goal", goal, MEASURES, 'goal="set-size"')
     check_count("splits", splits, usual=10)
-    for name, values in (("penalties", penalties), ("free_ranks", free_ranks)):
-        if values is not None and not len(values):
-            hint = f"leave {name} out for the default"
-            raise out_of_range(name, "none", expected="one or more", hint=hint)
     if names.AUGMENTATION in predictions.dims:
         validate.check_predictions(predictions)  # which says that there is one row per example
     matched, aligned, _ = matched_inputs(predictions, plausibilities, seed=seed, only_common=False)
@@ -196,15 +181,12 @@ def tune_raps(
     chosen = split(hashes, Keys(seed).child("tuning"), test=share, groups=groups)
     tuning, needed = int(chosen.sum()), 2 * (math.ceil(1 / level) - 1)
     if tuning < needed:  # half of them would calibrate vacuous sets only
-        enough = Fraction(needed, len(chosen))
-        hint = f"share={rounded(math.ceil(100 * enough) / 100)}, or " if 2 * enough <= 1 else ""
         raise InputError(
             "tuning-too-small",
             f"{names.several(tuning, 'example')} are too few to tune on at alpha {float(level):g}",
             expected=f"{counted(needed)} or more, half of which calibrate each candidate",
             found=f"{counted(tuning)} of {counted(len(chosen))}",
-            hint=f"{hint}more examples, or a larger alpha",
-            source="share",
+            hint="share=0.5, more examples, or a larger alpha",
         )
     # By name, so that sums do not depend on the order of rows.
     rows = np.flatnonzero(chosen)
@@ -213,13 +195,13 @@ def tune_raps(
     model, record = model.isel({names.EXAMPLE: rows}).load(), record.take_examples(rows)
     groups = None if groups is None else groups[rows]
     if free_ranks is None:
-        slots = record.stored.above_zero()
-        row, slot = np.nonzero(slots.label >= 0)
-        rank = np.empty(slots.label.shape, dtype=np.int64)
-        for place, (scores, label) in enumerate(zip(model.values, slots.label, strict=True)):
-            # Equally likely labels rank behind each other: each has the rank of the last of them.
-            rank[place] = len(scores) - np.searchsorted(np.sort(scores), scores[label], side="left")
-        masses = np.bincount(rank[row, slot], weights=slots.weight[row, slot].astype(np.float64))
+        # Equally likely labels rank behind each other: each has the rank of the last of them.
+        rank = [
+            len(scores) - np.searchsorted(np.sort(scores), scores, side="left")
+            for scores in model.values
+        ]
+        weights = record.stored.dense().astype(np.float64).ravel()
+        masses = np.bincount(np.concatenate(rank), weights=weights)
         needed_mass = float((1 - level) * (len(rows) + 1)) * (1 - 1e-12)
         enough_mass = np.flatnonzero(np.cumsum(masses) >= needed_mass)
         free_ranks = [int(enough_mass[0]) if enough_mass.size else model.shape[1]]

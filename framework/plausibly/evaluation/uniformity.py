@@ -51,9 +51,9 @@ def p_value_uniformity(
     alphas : number or text, or a sequence of them
         At which to state the share of p-values that are not larger: what sets at alpha miss.
     cluster : str, optional
-        Coordinate of the examples, such as the patient: examples of one are alike, and count for
-        less. Where the predictor guarantees for a new patient (``clustered``), each patient of the
-        test counts for one, if the examples have that coordinate; else nothing is guaranteed.
+        Coordinate of the examples, such as the patient: examples of one count for less. Where the
+        predictor guarantees for a new patient (``clustered``), each patient counts for one, if the
+        examples have that coordinate.
     seed : int
         Of the label that is drawn from the plausibilities of each example, keyed by its name.
 
@@ -62,14 +62,13 @@ def p_value_uniformity(
     Dataset
         Over the dim ``of`` (``majority-vote``: the first most plausible label in the predictor's
         order; ``drawn``; ``true``, where it is known): `p_value`, (of, example); `ks_above`,
-        ``D+ = sup_t (F(t) - t)``, more small p-values than there may be; `ks_below`,
-        ``D- = sup_t (t - F(t))``, fewer than there might be; `ks`, the larger of both;
+        ``D+ = sup_t (F(t) - t)``; `ks_below`, ``D- = sup_t (t - F(t))``; `ks`, the larger of both;
         `p_super_uniform`, for the hypothesis ``P(p <= t) <= t`` for every t, from D+ alone;
         `p_uniform`, for exact uniformity, from `ks`; `guaranteed`, whether the predictor
-        guarantees, at every alpha and on average over calibrations, ``P(p <= t) <= t`` of this
-        label; `missed_mean`, ``*_low`` and ``*_high``, (of, alpha): the share of p-values that are
-        at most alpha; `effective`, on how many examples the tests count. The attribute `grid` is
-        the least p-value of any label that was met.
+        guarantees ``P(p <= t) <= t`` of this label at every alpha, on average over calibrations;
+        `missed_mean`, ``*_low`` and ``*_high``, (of, alpha): the share of p-values that are at most
+        alpha; `effective`, on how many examples the tests count. The attribute `grid` is the least
+        p-value of any label that was met.
 
     Raises
     ------
@@ -83,11 +82,9 @@ def p_value_uniformity(
 
     Notes
     -----
-    What is guaranteed is ``P(p <= t) <= t``, and only D+ speaks against that. `p_super_uniform`,
-    ``exp(-2 e D+^2)`` (Massart 1990), is valid for every such law. `p_uniform` is meant for scores
-    without ties; a small one beside a large `p_super_uniform` breaks no guarantee. All p-values
-    share one calibration set, so the tests compare two samples, with ``e = 1 / (1 / n + 1 / h)``
-    (`effective`), n calibration and h test examples, h divided by the design effect of clusters.
+    `p_super_uniform` is ``exp(-2 e D+^2)`` (Massart 1990). All p-values share one calibration set,
+    so the tests compare two samples, with ``e = 1 / (1 / n + 1 / h)`` (`effective`), n calibration
+    and h test examples, h divided by the design effect of clusters.
 
     References
     ----------
@@ -110,8 +107,8 @@ def p_value_uniformity(
     uniform = Keys(seed).child("uniformity/drawn").uniform(hashes)
     stored, about = record.stored, (p, record.about)
     codes: dict[str, Ints] = {VOTED: stored.argmax(), DRAWN: draw_labels(stored, uniform)[0]}
-    if true_label is not None:
-        codes[TRUE] = inputs.true_codes(true_label, about, labels)
+    true = inputs.true_codes(true_label, about, labels)
+    codes |= {} if true is None else {TRUE: true}
     clusters = None
     if cluster is not None:
         clusters = inputs.codes_of(inputs.example_values(cluster, about))[1]

@@ -13,9 +13,8 @@ import xarray as xr
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import counted, listed
-from plausibly.evaluation.evaluation import QUANTITIES
+from plausibly.evaluation.evaluation import AMBIGUITY, QUANTITIES
 from plausibly.evaluation.groups import RANGES_FROM, SINGLE_SIZES
-from plausibly.evaluation.intervals import AMBIGUITY
 from plausibly.evaluation.result import (
     AGGREGATED,
     SET_SIZE,

@@ -19,9 +19,15 @@ from plausibly.data import names
 from plausibly.data.names import quoted, several
 from plausibly.errors import InputError, PlausiblyWarning, counted, listed
 from plausibly.evaluation import inputs
-from plausibly.evaluation.evaluation import Judgement, evaluate, judgement, stratum_of
+from plausibly.evaluation.evaluation import (
+    AMBIGUITY,
+    COVERAGE,
+    Judgement,
+    evaluate,
+    judgement,
+    stratum_of,
+)
 from plausibly.evaluation.groups import ByCoordinate, coverage_by
-from plausibly.evaluation.intervals import AMBIGUITY, COVERAGE
 from plausibly.evaluation.result import (
     AGGREGATED,
     SET_SIZE,

@@ -352,7 +352,7 @@ def subject_of_comparison(result: xr.Dataset, data: Subject, methods: Methods | 
         alphas=[str(alpha) for alpha in json.loads(str(result.attrs["alphas"]))],
         cluster=result.attrs.get("cluster"),
         stratify=stratify if stratify in study.predictions.coords else None,
-        ties=inputs.check_ties(str(result.attrs["ties"])),
+        ties=result.attrs["ties"],
         seed=int(result.attrs["seed"]),
         compared=result,
     )
