@@ -102,7 +102,6 @@ REQUIRES = {
         'gone[more]>=2 ; extra == "crowd"',
         "far-away ; extra == 'crowd'",
         "only-there; sys_platform == 'nowhere' and extra == 'crowd'",
-        "thesis[crowd,fine]; extra == 'all'",
     ]
 }
 
@@ -122,7 +121,6 @@ def test_missing_requirements_of_an_extra(monkeypatch: pytest.MonkeyPatch) -> No
     for distribution, extra, lacking in (
         ("thesis", "crowd", ("gone", "far-away")),
         ("thesis", "fine", ()),
-        ("thesis", "all", ("gone", "far-away")),
         ("thesis", "", ()),
         ("", "crowd", ()),
         ("thesis", "unheard-of", ()),

@@ -24,6 +24,7 @@ from plausibly.registry.entries import Entry, an
 from plausibly.registry.mistakes import (
     Mistake,
     Mistakes,
+    ParameterError,
     Wrong,
     mistakes_in,
     unknown_key,
@@ -351,6 +352,22 @@ def plain(value: object, describe: Describe) -> object:
             p.name: plain(getattr(value, p.field), describe) for p in parameters_of(type(value))
         }
     raise TypeError(f"no table can hold {value!r}")
+
+
+def as_table(component: object, describe: Describe) -> dict[str, object]:
+    """Return the parameters of a component as plain data."""
+    table: dict[str, object] = {}
+    mistakes: list[Mistake] = []
+    for parameter in parameters_of(type(component)):
+        try:
+            table[parameter.name] = plain(getattr(component, parameter.field), describe)
+        except (TypeError, AttributeError):
+            text = "cannot be written down: it is no number, text, list, table or component"
+            advice = "make the component a frozen attrs class with plain parameters"
+            mistakes.append(Mistake(parameter.name, text, advice=advice))
+    if mistakes:
+        raise ParameterError.about(type(component).__name__, mistakes)
+    return table
 
 
 def with_others(mistake: Mistake, entry: Entry, entries: Callable[[], Iterable[Entry]]) -> Mistake:

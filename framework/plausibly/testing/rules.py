@@ -23,7 +23,7 @@ from plausibly.kernels.types import Floats
 from plausibly.protocols import Kind
 from plausibly.registry.conformance import complete, problems
 from plausibly.registry.entries import reason_of
-from plausibly.registry.parameters import Parameter, Strict, parameters_of
+from plausibly.registry.parameters import Parameter, Strict, as_table, parameters_of
 
 P = TypeVar("P")
 W = TypeVar("W")
@@ -275,7 +275,7 @@ def enter_common(rule_set: RuleSet[P, W], behave: Callable[[P, W], object]) -> N
     @rule_set.rule_alone
     def configuration_round_trip(component: P, fixture: W) -> None:
         """Its parameters can be written into a file, and the file gives an equal component."""
-        again = remade(rule_set.kind, component)
+        again = remade(component)
         differs = f"{shown(component)} was written, and {shown(again)} read, which differs"
         demand(again == component, differs)
 
@@ -283,7 +283,7 @@ def enter_common(rule_set: RuleSet[P, W], behave: Callable[[P, W], object]) -> N
     def state_round_trip(component: P, fixture: W) -> None:
         """Made again from its parameters it gives the same bits: it has no other state."""
         before = behave(component, fixture)
-        again = behave(remade(rule_set.kind, component), fixture)
+        again = behave(remade(component), fixture)
         demand(same(before, again), "made again from its parameters it gives something else")
         demand(same(before, behave(component, fixture)), "used before, it gives something else")
 
@@ -316,14 +316,11 @@ def _settable(component: object, name: str) -> bool:
     return True
 
 
-def remade(kind: Kind[P], component: P) -> P:
+def remade(component: P) -> P:
     """Return the component that comes out of a file into which this one was written."""
-    table = registry.default().describe(kind, component, unregistered="(its class)")
-    again: dict[str, Any] = json.loads(json.dumps(table))  # Any: parameters of any type
-    if again["name"] != "(its class)":
-        return registry.resolve(kind, again)
-    del again["name"]
-    return Strict(registry.default().create).build(type(component), again)
+    made = registry.default()
+    table: dict[str, object] = json.loads(json.dumps(as_table(component, made.describe)))
+    return Strict(made.create).build(type(component), table)
 
 
 def same(first: object, second: object) -> bool:
