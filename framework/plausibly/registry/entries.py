@@ -203,14 +203,15 @@ STRICT = "PLAUSIBLY_STRICT_PLUGINS"
 class Disabled:
     """The name of a plugin or distribution to do without, and where that is configured."""
 
-    name: str = attrs.field(converter=lambda name: name.strip())
+    name: str
     by: str
 
     def means(self, source: Source) -> bool:
-        if self.name == "*":  # every other plugin
+        name = self.name.strip()
+        if name == "*":  # every other plugin
             return not source.builtin and source.plugin != THIS_RUN
-        return bool(self.name) and source.is_called(self.name)
+        return bool(name) and source.is_called(name)
 
     @property
     def reason(self) -> str:
-        return f"{self.by} names {self.name}"
+        return f"{self.by} names {self.name.strip()}"
