@@ -133,7 +133,6 @@ MUTANTS = {
                 "example-alone",
                 "label-order",
                 "one-label",
-                "unknown-annotators",
             }
         ),
     ),
@@ -145,13 +144,10 @@ MUTANTS = {
     "one-label": Mutant(
         _after(lambda result, _: result * (0.5 if result.sizes["label"] == 1 else 1))
     ),
-    "unknown-annotators": Mutant(
-        changed(Shares, rows=_needs_annotators), frozenset({"counted-responses"})
-    ),
+    "counted-responses/unknown annotators": Mutant(changed(Shares, rows=_needs_annotators)),
     "counted-responses": Mutant(
         changed(Shares, weights=lambda _, rows: np.ones(rows.example.size))
     ),
-    "lazy-stays-lazy": Mutant(_uses(lambda table: table.load())),
     "denominator-true": Mutant(
         _after(lambda result, _: result.assign_coords(denominator=("example", [11] * len(result))))
     ),

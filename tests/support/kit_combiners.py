@@ -82,7 +82,6 @@ MUTANTS = {
     "monotone": Mutant(_changed_mean(lambda mean: np.where(mean > 0.8, 1.8 - mean, mean))),
     "float32": Mutant(_combine(_narrow)),
     "held-out-needed": Mutant(changed(Mean, held_out=0.5)),
-    "mean-only": Mutant(_combine(_needs(lambda p: p.pools.calibration.separate))),
     "guarantee-stated": Mutant(_guarantee(lambda result: attrs.evolve(result, reason=" "))),
     "guarantee-falls": Mutant(_guarantee(_less_at_the_least)),
     "vacuity-told": Mutant(_guarantee(lambda result: attrs.evolve(result, vacuous=False))),

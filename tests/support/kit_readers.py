@@ -63,11 +63,6 @@ def _by_file(table: xr.Dataset, path: Path) -> xr.Dataset:
     return renamed.assign_attrs(checksum=checksum(renamed))
 
 
-def _caches(table: xr.Dataset, path: Path) -> xr.Dataset:
-    path.with_suffix(".cache").write_bytes(b"1")
-    return table
-
-
 def _takes_any_label(self: Bars, path: Path, labels: Labels) -> xr.Dataset:
     try:
         return Bars.read(self, path, labels)
@@ -108,7 +103,6 @@ MUTANTS = {
     "recognises-no-other": Mutant(changed(Bars, recognises=lambda self, path, head: True)),
     "reads": Mutant(_read(lambda table, path: table.assign_attrs(kind="kind of nobody"))),
     "copy-is-the-same": Mutant(_read(_by_file)),
-    "file-unchanged": Mutant(_read(_caches)),
     "declared-labels": Mutant(
         changed(
             Bars, read=lambda self, path, labels: Bars.read(self, path, labels and sorted(labels))

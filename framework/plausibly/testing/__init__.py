@@ -9,10 +9,9 @@ One line in a test of your own::
 
 Each kind has a list of named rules (`rules`), which are tried on small made-up data, the same in
 every run. A rule that a component breaks on purpose is named, with the reason:
-``expected_failures={"lazy-stays-lazy": "the sampler is compiled for plain arrays"}``.
+``expected_failures={"one-label": "the sampler needs two"}``.
 
-Only `plausibly.testing.pytest`, `plausibly.testing.strategies` and the rule that lazy tables stay
-lazy need the extra ``testing``.
+Only `plausibly.testing.pytest` and `plausibly.testing.strategies` need the extra ``testing``.
 """
 
 from __future__ import annotations

@@ -23,11 +23,11 @@ from plausibly.testing.data import UNNAMED, texts
 from plausibly.testing.rules import (
     Broken,
     DoesNotApply,
-    NoData,
     RuleSet,
     demand,
     enter_common,
     farthest,
+    no_data,
     read_only_table,
     refused,
     same,
@@ -43,7 +43,7 @@ Tables: TypeAlias = Mapping[str, xr.Dataset]
 
 def fixture_for(
     aggregator: Aggregator, annotations: xr.Dataset | Iterable[xr.Dataset] | None = None
-) -> Tables | NoData:
+) -> Tables | InputError:
     """Return tables of the kinds that the aggregator accepts: own ones, else made-up ones."""
     own = [annotations] if isinstance(annotations, xr.Dataset) else list(annotations or ())
     tables = {str(table.attrs[names.KIND]): table for table in own}
@@ -51,15 +51,13 @@ def fixture_for(
     for kind in sorted(accepts) if isinstance(accepts, frozenset) else ():
         made = tables.get(kind, data.table_of(kind))
         if made is None:
-            return NoData(
-                f"there are no annotations of kind {kind}",
-                "annotations=..., a small table of that kind, or example() of the kind",
-            )
+            hint = "annotations=..., a small table of that kind, or example() of the kind"
+            return no_data(f"there are no annotations of kind {kind}", hint)
         tables[kind] = made
-    return tables or NoData("the aggregator accepts no kind", "annotations=...")
+    return tables or no_data("the aggregator accepts no kind", "annotations=...")
 
 
-RULES: RuleSet[Aggregator, Tables] = RuleSet(AGGREGATOR, fixture_for, ("annotations",))
+RULES: RuleSet[Aggregator, Tables] = RuleSet(AGGREGATOR, fixture_for)
 
 
 def _copies(tables: Tables) -> list[xr.Dataset]:
@@ -227,16 +225,8 @@ def one_label(aggregator: Aggregator, tables: Tables) -> None:
 
 
 @_each
-def unknown_annotators(aggregator: Aggregator, table: xr.Dataset) -> None:
-    """Responses of unknown annotators, as in a table of counts, are read or refused in words."""
-    anonymous = data.anonymous(table)
-    with suppress(InputError):
-        _demand_sums(_aggregate(aggregator, anonymous), anonymous)
-
-
-@_each
 def counted_responses(aggregator: Aggregator, table: xr.Dataset) -> None:
-    """A response that counts twice weighs as much as two."""
+    """A response of an unknown annotator that counts twice weighs as much as two."""
     anonymous = data.anonymous(table).drop_vars(names.RESPONSE_WEIGHT, errors="ignore")
     times: Ints = 1 + np.arange(anonymous.sizes[names.RESPONSE]) % 3
     places = np.arange(times.size)
@@ -247,14 +237,6 @@ def counted_responses(aggregator: Aggregator, table: xr.Dataset) -> None:
     except InputError as error:
         raise DoesNotApply(f"it refuses counted responses: {error.what}") from error
     _alike(aggregator, counts, repeated, "with responses that count two or three times,")
-
-
-@_each
-def lazy_stays_lazy(aggregator: Aggregator, table: xr.Dataset) -> None:
-    """A table of Dask arrays is read as well, and is not loaded in its place."""
-    lazy = data.in_chunks(table)
-    _alike(aggregator, table, lazy, "of a table of Dask arrays")
-    demand(data.is_lazy(lazy), "the table is loaded in its place")
 
 
 @_each

@@ -201,26 +201,6 @@ def held_out_needed(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
 
 
 @RULES.rule
-def mean_only(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
-    """A combiner that needs the mean p-value alone reads nothing else."""
-    if combiner.needs != "mean":
-        return
-    atoms = fixture.atoms(m=1)
-    plain, ones, rows = fixture.case(atoms), np.ones(_N, np.int64), np.arange(_N)
-    pools = Pools(
-        CalibrationScores(scores=atoms, units=ones, row=rows, denominator=ones, separate=False)
-    )
-    means = []
-    for stream, count in (("queries", _QUERIES), ("held-out", _H)):
-        p_values = PValues.of(pools, _uniforms(stream, count))
-        means.append(PValues(pools, p_values.numerators, p_values.totals))
-    held_out = None if plain.held_out is None else means[1]
-    combined = np.asarray(combiner.combine(means[0], held_out))
-    off = farthest(combined, _combined(combiner, plain))
-    demand(off <= _CLOSE, f"from the mean alone the p-values are {off:.3g} off")
-
-
-@RULES.rule
 def guarantee_stated(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
     """The guarantee says at which level, of what, if what, and why."""
     for alpha in ALPHAS:
