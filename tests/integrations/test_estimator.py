@@ -208,13 +208,6 @@ def test_a_model_without_probabilities() -> None:
     assert fixed.fit(X_TRAIN, Y_TRAIN).conformalize(X, VOTES).predict_set(X_NEW, 0.1).any()
 
 
-def test_several_outputs() -> None:
-    model = AmbiguousConformalClassifier(DecisionTreeClassifier())
-    model.fit(X_TRAIN, np.stack([Y_TRAIN, Y_TRAIN], axis=1))
-    with refused("outputs-several", "found 2 per row"):
-        model.conformalize(X, VOTES)
-
-
 def test_coordinates_reach_the_calibrator() -> None:
     site = np.where(np.arange(len(X)) % 2, "north", "south").tolist()
     new = np.where(X_NEW[:, 1] > 0, "north", "south").tolist()
@@ -326,7 +319,7 @@ def test_frames_in_and_out() -> None:
         fresh = AmbiguousConformalClassifier(alpha=0.2).fit(train, Y_TRAIN)
         assert isinstance(fresh.conformalize(calibration, FEW_VOTES).predict_p(new), pd.DataFrame)
     with refused("output-unknown", 'found polars hint set_output("pandas")'):
-        model.set_output("polars")
+        model.set_output("polars").predict_set(new)
 
 
 def test_weights_reach_the_estimator_with_and_without_routing(routing: None) -> None:

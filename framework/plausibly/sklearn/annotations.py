@@ -29,7 +29,6 @@ from plausibly.data.names import (
 )
 from plausibly.data.plausibilities import check_plausibilities, is_sparse, mean_over_draws
 from plausibly.errors import InputError, counted, listed, warn
-from plausibly.io import frames
 from plausibly.io.annotations import build_annotations
 from plausibly.io.label_tables import named_predictions
 from plausibly.kernels.random import hash_names
@@ -246,7 +245,6 @@ class Reading:
         if hasattr(source, "toarray"):  # sparse
             source = source.toarray()
         if isinstance(source, (xr.DataArray, xr.Dataset)):
-            self._check_kind("xarray")
             known, table = self.labels.names, isinstance(source, xr.Dataset)
             declares = table and not is_sparse(source) and names.LABEL in source.coords
             declared = name_texts(source[names.LABEL].values) if declares else known
@@ -260,8 +258,10 @@ class Reading:
                     only_there=lacking,
                 )
             return named(source, self.rows)
-        if hasattr(source, "columns"):
-            self._check_kind("a frame", COUNTS, SINGLE)
+        if hasattr(source, "to_pandas"):  # a frame of another library
+            source = source.to_pandas()
+        if isinstance(source, pd.DataFrame):
+            self._check_kind()
             return self._of_frame(source)
         if isinstance(source, pd.Series):
             return self._of_answers([[value] for value in source.tolist()], self._names_of(source))
@@ -270,7 +270,7 @@ class Reading:
             source = np.asarray(source) if len(sizes) == 1 else source
         if isinstance(source, np.ndarray) and source.ndim == 2:
             if source.dtype.kind in "iufb":
-                self._check_kind("numbers", COUNTS, SINGLE)
+                self._check_kind()
                 if self.kind != SINGLE:
                     check_length(len(source), len(self.rows.names), _SOURCE)
                     return self._of_numbers(source, self.rows.names)
@@ -279,27 +279,17 @@ class Reading:
         check_length(len(answers), len(self.rows.names), _SOURCE)
         return self._of_answers(answers, self.rows.names)
 
-    def _check_kind(self, source: str, *known: str) -> None:
-        if self.kind is not None and self.kind not in known:
+    def _check_kind(self) -> None:
+        if self.kind not in (None, COUNTS, SINGLE):
             raise _refused(
                 "kind-unfit",
-                f"in {source} need no kind",
-                f"no kind, or {' or '.join(known)}" if known else "no kind",
+                "in a frame or an array are numbers or labels",
+                f"no kind, {COUNTS} or {SINGLE}",
                 f'kind "{self.kind}"',
                 "leave kind= out",
             )
 
-    def _of_frame(self, source: object) -> Annotations:
-        if not isinstance(source, pd.DataFrame):
-            cells: dict[str, Sequence[object]] = {}
-            for frame_column in frames.columns_of(source)[1]:
-                if frame_column.content != "number":
-                    cells[frame_column.name] = [text or None for text in frame_column.texts()]
-                    continue
-                values = frame_column.numbers()
-                whole = frame_column.type.startswith(("Int", "UInt")) and np.isfinite(values).all()
-                cells[frame_column.name] = values.astype(np.int64 if whole else np.float64).tolist()
-            source = pd.DataFrame(cells)
+    def _of_frame(self, source: pd.DataFrame) -> Annotations:
         usual = source.rename(columns={"task": "example", "worker": "annotator"})
         if self.kind != COUNTS and set(_LONG) <= set(usual.columns):
             long = usual[list(_LONG)].astype(object).itertuples(index=False, name=None)
@@ -309,7 +299,6 @@ class Reading:
         columns = [str(self.labels.text(column)) for column in source.columns]
         types = pd.api.types
         if self.kind == SINGLE or not all(map(types.is_numeric_dtype, source.dtypes)):
-            self._check_kind("a frame of text", SINGLE)
             rows = zip(examples, source.astype(object).to_numpy(), strict=True)
             pairs = [(name, zip(columns, row, strict=True)) for name, row in rows]
             return self._table(SINGLE, [(name, *pair) for name, row in pairs for pair in row])
