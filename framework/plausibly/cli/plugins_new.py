@@ -110,31 +110,22 @@ def check_name(name: str, kind: str, registry: Registry) -> None:
     from plausibly.registry.entries import normalised
 
     module = name.replace("-", "_")
-    if not _NAME.fullmatch(name) or len(name) > LONGEST or keyword.iskeyword(module):
-        plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-0123456789")[:LONGEST].rstrip("-")
-        if keyword.iskeyword(plain.replace("-", "_")):
-            plain = f"my-{plain}"
+    ours = {normalised(source.plugin) for source in registry.plugins() if source.builtin}
+    ours |= {entry.name for entry in registry.entries() if entry.source.builtin}
+    valid = _NAME.fullmatch(name) and len(name) <= LONGEST and not keyword.iskeyword(module)
+    spec = PathFinder.find_spec(module) if valid else None
+    # A folder without code, such as one in the current folder, is no module.
+    installed = spec is not None and spec.loader is not None and spec.origin is not None
+    taken = installed or name in ours | _TAKEN or module in sys.stdlib_module_names
+    if taken or not valid:
+        plain = re.sub(r"[^a-z0-9]+", "-", name.lower())[: LONGEST - 3].strip("-") or "plugin"
         raise InputError(
             "plugin-name",
             f'a plugin cannot be called "{name}"',
-            expected=f"a letter, then letters, digits and single hyphens, all in lower case, "
-            f"at most {LONGEST}, and no word of Python",
-            found=f'"{name}"',
-            hint=f"plausibly plugins new {plain or 'my-plugin'} --kind {kind}",
-            source=name,
-        )
-    ours = {normalised(source.plugin) for source in registry.plugins() if source.builtin}
-    ours |= {entry.name for entry in registry.entries() if entry.source.builtin}
-    spec = PathFinder.find_spec(module)
-    # A folder without code, such as one in the current folder, is no module.
-    installed = spec is not None and spec.loader is not None and spec.origin is not None
-    if installed or name in ours | _TAKEN or module in sys.stdlib_module_names:
-        raise InputError(
-            "plugin-name-taken",
-            f'the name "{name}" is taken by plausibly, Python or an installed module',
-            expected="a name of its own for the distribution, its module and its component",
+            expected=f"lower-case letters, digits and single hyphens, a letter first, at most "
+            f"{LONGEST}; no word of Python, and no name of plausibly or an installed module",
             found=f'"{name}", with the module {module}',
-            hint=f"another name, such as my-{name[: LONGEST - 3].rstrip('-')}",
+            hint=f"plausibly plugins new my-{plain} --kind {kind}",
             source=name,
         )
 

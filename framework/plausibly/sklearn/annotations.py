@@ -150,7 +150,6 @@ class Seen:
             found=listed(which) if rows.named else "rows with the same numbers",
             hint="train_test_split first, then fit on one part and conformalize on the other",
             source="X",
-            details={"examples": which},
             stacklevel=3,
         )
 
@@ -199,13 +198,9 @@ _SOURCE = "annotations"
 SINGLE, COUNTS = "single-label", "counts"
 
 
-def _refused(
-    name: str, what: str, expected: str, found: str, hint: str, **details: object
-) -> InputError:
+def _refused(name: str, what: str, expected: str, found: str, hint: str) -> InputError:
     what = f"{_SOURCE} {what}"
-    return InputError(
-        name, what, expected=expected, found=found, hint=hint, source=_SOURCE, details=details
-    )
+    return InputError(name, what, expected=expected, found=found, hint=hint, source=_SOURCE)
 
 
 def named(annotations: Annotations, rows: Rows) -> Annotations:
@@ -220,7 +215,6 @@ def named(annotations: Annotations, rows: Rows) -> Annotations:
                 found=f"{listed(unlike)}, and rows 0 to {len(rows.names) - 1}",
                 hint="examples=[...], one name per row; or X as a pandas frame, named by its index",
                 source="X",
-                details={"examples": unlike},
             )
     return annotations
 
@@ -245,18 +239,6 @@ class Reading:
         if hasattr(source, "toarray"):  # sparse
             source = source.toarray()
         if isinstance(source, (xr.DataArray, xr.Dataset)):
-            known, table = self.labels.names, isinstance(source, xr.Dataset)
-            declares = table and not is_sparse(source) and names.LABEL in source.coords
-            declared = name_texts(source[names.LABEL].values) if declares else known
-            if lacking := not_among(known, declared):
-                raise _refused(
-                    "labels-differ",
-                    f"do not declare {listed(map(quoted, lacking))}, which the model has",
-                    f"the {len(known)} labels of the model",
-                    f"{len(known) - len(lacking)} of them",
-                    "declare them where annotations are read: labels=[...]",
-                    only_there=lacking,
-                )
             return named(source, self.rows)
         if hasattr(source, "to_pandas"):  # a frame of another library
             source = source.to_pandas()
@@ -302,8 +284,8 @@ class Reading:
             rows = zip(examples, source.astype(object).to_numpy(), strict=True)
             pairs = [(name, zip(columns, row, strict=True)) for name, row in rows]
             return self._table(SINGLE, [(name, *pair) for name, row in pairs for pair in row])
-        if unknown := not_among(columns, self.labels.names):
-            raise self._columns_differ(f"numbers in {listed(map(quoted, columns))}", unknown)
+        if not_among(columns, self.labels.names):
+            raise self._columns_differ(f"numbers in {listed(map(quoted, columns))}")
         numbers = source.to_numpy(np.float64, na_value=np.nan)
         if not np.isnan(numbers).any() and not any(map(types.is_float_dtype, source.dtypes)):
             numbers = numbers.astype(np.int64)
@@ -347,20 +329,18 @@ class Reading:
                 "counts of votes, one or more per row",
                 "rows of 0, or numbers below 0",
                 "leave these rows out, of X too",
-                examples=which,
             )
         total = values.sum(axis=1).astype(np.int64)
         array = xr.DataArray(values / total[:, None], coords, list(coords))
         return array.assign_coords({names.DENOMINATOR: (names.EXAMPLE, total)})
 
-    def _columns_differ(self, found: str, unknown: Sequence[str] = ()) -> InputError:
+    def _columns_differ(self, found: str) -> InputError:
         return _refused(
             "columns-differ",
             "have other columns than the labels",
             f"one per label, in arrays in the order of classes_: {listed(self.labels.names)}",
             found,
             'kind="single-label", if the columns are annotators; else name them like the labels',
-            columns=list(unknown),
         )
 
     def _may_be_labels(self, values: Floats | Ints | Bools, *, headed: bool) -> bool:
@@ -392,7 +372,6 @@ class Reading:
                     "labels; of rankings a list, each a list of labels or tied labels, best first",
                     repr(row),
                     "numpy.asarray(annotations), if they are plausibilities; [ranking], if one",
-                    example=name,
                 )
             one_set = bare and kind == "label-set"
             records += [(name, None, cell) for cell in ([cells] if one_set else cells)]
