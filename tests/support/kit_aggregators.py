@@ -109,7 +109,7 @@ def _sparse_uneven(self: Shares, annotations: xr.Dataset, keys: Keys) -> xr.Data
 MUTANTS = {
     **common(Shares, "aggregate", lambda result: result.assign_attrs(note="fitted")),
     "accepts-kinds": Mutant(changed(Shares, accepts=frozenset())),
-    "names-kept": Mutant(_after(lambda result, _: result.expand_dims("fold"))),
+    "simplex/names": Mutant(_after(lambda result, _: result.expand_dims("fold"))),
     "simplex": Mutant(_after(_negative)),
     "example-order": Mutant(_after(_first_example), frozenset({"example-alone"})),
     "label-order": Mutant(_after(_first_label)),

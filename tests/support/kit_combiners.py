@@ -75,9 +75,9 @@ def _less_at_the_least(result: Guarantee) -> Guarantee:
 MUTANTS = {
     **common(Mean, "guarantee", lambda result: attrs.evolve(result, reason="fitted")),
     "held-out-share": Mutant(changed(Mean, held_out=1.0, combine=_with_held_out)),
-    "shape": Mutant(_combine(lambda p: p.mean().ravel() if p.size else p.mean())),
-    "shape/no queries": Mutant(_combine(_needs(lambda p: p.size))),
-    "unit-interval": Mutant(_changed_mean(lambda mean: np.where(mean == 1, 1 + 1e-9, mean))),
+    "p-values": Mutant(_combine(lambda p: p.mean().ravel() if p.size else p.mean())),
+    "p-values/no queries": Mutant(_combine(_needs(lambda p: p.size))),
+    "p-values/beyond 1": Mutant(_changed_mean(lambda mean: np.where(mean == 1, 1 + 1e-9, mean))),
     "query-alone": Mutant(_combine(lambda p: p.mean() * (1 - 1e-6 * p.size))),
     "monotone": Mutant(_changed_mean(lambda mean: np.where(mean > 0.8, 1.8 - mean, mean))),
     "float32": Mutant(_combine(_narrow)),

@@ -77,8 +77,8 @@ MUTANTS = {
     "inputs-unchanged": Mutant(_score(_doubles_in_place)),
     "inputs-unchanged/read-only": Mutant(_score(_writes_the_same)),
     "larger-fits-better": Mutant(_score(lambda p: -p)),
-    "extremes": Mutant(_score(lambda p: p * (p / p))),
-    "extremes/ties": Mutant(_score(_divides_by_gaps)),
-    "extremes/one label": Mutant(_score(lambda p: p - np.partition(p, -2, axis=-1)[..., -2:-1])),
+    "shape/extremes": Mutant(_score(lambda p: p * (p / p))),
+    "shape/ties": Mutant(_score(_divides_by_gaps)),
+    "shape/one label": Mutant(_score(lambda p: p - np.partition(p, -2, axis=-1)[..., -2:-1])),
     "shape/no examples": Mutant(_score(lambda p: p + 0 * p.max())),
 }

@@ -101,12 +101,12 @@ def _silent(self: Bars, path: Path) -> str:
     raise InputError("kit-file", "a file cannot be read")
 
 
-PAIR = {"names-kept": "a tuple, no DataArray", "scores-valid": "a tuple, no CalibrationScores"}
+PAIR = {"simplex": "found tuple", "scores-valid": "a tuple, no CalibrationScores"}
 FAULTS: list[tuple[str, object, str, str]] = [
     *(
         (kind, changed(base, **{method: lambda self, *arguments: (1, 2)}), rule, PAIR[rule])
         for kind, base, method, rule in (
-            ("aggregator", Shares, "aggregate", "names-kept"),
+            ("aggregator", Shares, "aggregate", "simplex"),
             ("calibrator", Drawn, "calibrate", "scores-valid"),
         )
     ),

@@ -15,8 +15,7 @@ import kit_readers
 import kit_scores
 from kit_mutants import Mutant
 from plausibly.protocols import KINDS
-from plausibly.testing import check, rules
-from plausibly.testing.checks import rules_of
+from plausibly.testing import check, rules, rules_of
 from plausibly.testing.rules import try_rule
 
 SOUND: dict[str, object] = {

@@ -43,7 +43,7 @@ def test_in_a_project_of_its_own(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-rfs", "-p", "no:cacheprovider"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     *lines, last = done.stdout.strip().splitlines()
-    assert last.split(" in ")[0] == "1 failed, 29 passed, 8 skipped, 1 xfailed", done.stdout
+    assert last.split(" in ")[0] == "1 failed, 27 passed, 8 skipped, 1 xfailed", done.stdout
     assert any("test_unexpected[shape]" in line for line in lines if line.startswith("FAILED"))
     assert "XPASS(strict)" in done.stdout
     assert "there is no file to try it on" in done.stdout
@@ -53,5 +53,5 @@ def test_a_rule_alone() -> None:
     (test,) = [p.values[0] for p in rules(AGGREGATOR) if p.id == "simplex"]
     assert isinstance(test, RuleTest)
     test(Shares())
-    with pytest.raises(AssertionError, match=r"simplex: a plausibility is -0\.75\n  wanted: Every"):
+    with pytest.raises(AssertionError, match="simplex: the result: 7 of 7 rows below 0"):
         test(MUTANTS["simplex"].component)

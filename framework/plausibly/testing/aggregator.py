@@ -12,7 +12,12 @@ import xarray as xr
 
 from plausibly.data import names
 from plausibly.data.annotations import Rows
-from plausibly.data.plausibilities import check_sparse_form, to_dense, to_sparse
+from plausibly.data.plausibilities import (
+    check_plausibilities,
+    check_sparse_form,
+    to_dense,
+    to_sparse,
+)
 from plausibly.data.select import select_annotations
 from plausibly.errors import InputError
 from plausibly.kernels.random import Keys
@@ -114,28 +119,12 @@ def accepts_kinds(aggregator: Aggregator, tables: Tables) -> None:
 
 
 @_each
-def names_kept(aggregator: Aggregator, table: xr.Dataset) -> None:
-    """The result has the dims example and label, with the names of the table."""
-    result: object = _aggregate(aggregator, table)
-    if not isinstance(result, xr.DataArray):
-        raise Broken(f"it gives a {type(result).__name__}, no DataArray")
-    dims, wanted = set(map(str, result.dims)), {names.EXAMPLE, names.LABEL}
-    right = wanted <= dims <= wanted | {names.DRAW}
-    demand(right, f"its dims are {', '.join(sorted(dims))}, not example and label")
-    for dim in sorted(wanted):
-        has = texts(result, dim) if dim in result.indexes else []
-        kept = sorted(has) == sorted(texts(table, dim))
-        demand(kept, f"the names over {dim} are not those of the table")
-
-
-@_each
 def simplex(aggregator: Aggregator, table: xr.Dataset) -> None:
-    """Every row is a distribution over labels: floats, not negative, with sum 1."""
-    result = _aggregate(aggregator, table)
-    demand(result.dtype in (np.float32, np.float64), f"the numbers are {result.dtype}")
-    values = _by_name(result, table)
-    demand(np.isfinite(values).all(), "a plausibility is no finite number")
-    demand(values.min() >= 0, f"a plausibility is {values.min():.3g}")
+    """Every row is a distribution over labels, under the names of the table."""
+    result = check_plausibilities(_aggregate(aggregator, table), source="the result")
+    for dim in (names.EXAMPLE, names.LABEL):
+        kept = sorted(texts(result, dim)) == sorted(texts(table, dim))
+        demand(kept, f"the names over {dim} are not those of the table")
     _demand_sums(result, table)
 
 

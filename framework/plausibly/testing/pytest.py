@@ -20,7 +20,7 @@ import attrs
 import pytest
 
 from plausibly.protocols import Kind
-from plausibly.testing.checks import rules_of
+from plausibly.testing import rules_of
 from plausibly.testing.rules import Rule, try_rule
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import random
 import reprlib
@@ -23,7 +22,7 @@ from plausibly.kernels.types import Floats
 from plausibly.protocols import Kind
 from plausibly.registry.conformance import complete, problems
 from plausibly.registry.entries import reason_of
-from plausibly.registry.parameters import Parameter, Strict, as_table, parameters_of
+from plausibly.registry.parameters import Strict, as_table, parameters_of
 
 P = TypeVar("P")
 W = TypeVar("W")
@@ -199,17 +198,17 @@ def demand(condition: object, what: str) -> None:
         raise Broken(what)
 
 
-def refused(call: Callable[[], object], when: str, *, naming: str = "") -> InputError:
-    """Return the `InputError` that a call raises."""
+def refused(call: Callable[[], object], when: str, *, naming: str = "") -> None:
+    """Raise `Broken` unless a call raises an `InputError` that names something."""
     try:
         call()
     except InputError as error:
-        if naming and naming not in f"{error} {error.details}":
-            raise Broken(f'the InputError {when} does not name "{naming}": {error.what}') from error
-        return error
+        named = naming in f"{error} {error.details}"
+        demand(named, f'the InputError {when} does not name "{naming}": {error.what}')
     except Exception as error:  # whatever is raised is what the rule tells
         raise Broken(f"expected an InputError {when}, found {reason_of(error)}") from error
-    raise Broken(f"expected an InputError {when}, found a result")
+    else:
+        raise Broken(f"expected an InputError {when}, found a result")
 
 
 def enter_common(rule_set: RuleSet[P, W], behave: Callable[[P, W], object]) -> None:
@@ -225,7 +224,7 @@ def enter_common(rule_set: RuleSet[P, W], behave: Callable[[P, W], object]) -> N
     @rule_set.rule_alone
     def frozen(component: P, fixture: W) -> None:
         """It cannot be changed after it was made."""
-        names = [parameter.field for parameter in _parameters(component)]
+        names = [parameter.field for parameter in parameters_of(type(component))]
         settable = [name for name in (*names, "any attribute") if _settable(component, name)]
         demand(not settable, f"{listed(settable)} can be set: make the class frozen, as by attrs")
 
@@ -235,7 +234,7 @@ def enter_common(rule_set: RuleSet[P, W], behave: Callable[[P, W], object]) -> N
         text = repr(component)
         named = type(component).__name__ in text
         demand(named and " object at 0x" not in text, f"it prints as {text}")
-        absent = [p.name for p in _parameters(component) if p.name not in text]
+        absent = [p.name for p in parameters_of(type(component)) if p.name not in text]
         demand(not absent, f"it prints as {text}, without {', '.join(absent)}")
 
     @rule_set.rule_alone
@@ -255,13 +254,6 @@ def enter_common(rule_set: RuleSet[P, W], behave: Callable[[P, W], object]) -> N
         demand(same(first, second), "two calls with the same seed differ")
         demand(same(first, again), "made again from its parameters it gives something else")
         demand(not touched, f"it draws from or seeds the global generator {', '.join(touched)}")
-
-
-def _parameters(component: object) -> tuple[Parameter, ...]:
-    # A class whose constructor has no signature has no parameters that could be read.
-    with contextlib.suppress(ValueError, TypeError):
-        return parameters_of(type(component))
-    return ()
 
 
 def _settable(component: object, name: str) -> bool:

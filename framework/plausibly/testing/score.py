@@ -69,15 +69,10 @@ enter_common(
 
 @RULES.rule
 def shape(score: ScoreFunction, fixture: ScoreFixture) -> None:
-    """It gives one number per label, for one example, many, stacks of many, and none."""
+    """It gives one number per label: for one example, many, stacks, none, 0 and 1, and ties."""
     rows = fixture.rows()
     for batch in (rows, rows[0], rows.reshape(3, 4, _LABELS), rows[:0]):
         fixture.score(score, batch)
-
-
-@RULES.rule
-def extremes(score: ScoreFunction, fixture: ScoreFixture) -> None:
-    """Probabilities of 0 and 1, equal ones, and one label alone give scores to compare."""
     with np.errstate(all="ignore"):
         fixture.score(score, fixture.read([[1.0, 0.0, 0.0], [0.0, 0.5, 0.5], [0.2, 0.8, 0.0]]))
     for row in ([0.25] * 4, [0.4, 0.4, 0.1, 0.1], [1.0]):
