@@ -101,7 +101,7 @@ def _silent(self: Bars, path: Path) -> str:
     raise InputError("kit-file", "a file cannot be read")
 
 
-PAIR = {"simplex": "found tuple", "scores-valid": "a tuple, no CalibrationScores"}
+PAIR = {"simplex": "found tuple", "scores-valid": "returned no CalibrationScores"}
 FAULTS: list[tuple[str, object, str, str]] = [
     *(
         (kind, changed(base, **{method: lambda self, *arguments: (1, 2)}), rule, PAIR[rule])

@@ -37,19 +37,15 @@ class About:
 
 def about(target: Callable[..., object], plain: Describe) -> tuple[About, ...]:
     meanings = helps(target)
-    try:
-        parameters = parameters_of(target, typed=True)
-    except ComponentError:  # types that exist for type checkers only: as they are written
-        parameters = parameters_of(target)
     return tuple(
         About(
             p.name,
-            p.type if isinstance(p.type, str) else expected(p.type),
+            expected(p.type),
             p.required,
             "" if p.required or p.default is attrs.NOTHING else written(plain(p.default)),
             meanings.get(p.name, meanings.get(p.field, "")),
         )
-        for p in parameters
+        for p in parameters_of(target, typed=True)
     )
 
 
