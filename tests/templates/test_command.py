@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
-import stat
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -134,66 +130,6 @@ def test_a_folder_of_its_own_and_a_command_that_can_be_pasted(here: Path) -> Non
     assert (here / "my code" / "glicko" / "glicko" / "score.py").is_file()
 
 
-def test_nothing_half_written_where_the_disk_is_full(
-    here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    written: list[str] = []
-
-    def write_text(self: Path, text: str, **how: str) -> int:
-        written.append(self.name)
-        if len(written) == 3:
-            raise OSError(28, "No space left on device")
-        return self.write_bytes(text.encode())
-
-    monkeypatch.setattr(Path, "write_text", write_text)
-    ran = run("plugins", "new", "glicko", "--kind", "score")
-    assert ran.code == 2
-    assert ran.err.startswith("error output-unwritable: cannot write glicko\n")
-    assert len(written) == 3
-    assert not list(here.iterdir())
-
-
-@pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
-def test_the_folder_can_be_shared(here: Path) -> None:
-    (here / "plain").mkdir()
-    assert run("plugins", "new", "glicko", "--kind", "score").code == 0
-    modes = [stat.S_IMODE((here / name).stat().st_mode) for name in ("plain", "glicko")]
-    assert modes[0] == modes[1]
-
-
 def test_no_template_without_a_kind() -> None:
     (folder,) = {Path(str(plugins_new.__file__)).parents[1] / "templates"}
     assert {path.name for path in folder.iterdir()} == {"common", *KIND_NAMES}
-
-
-BODY = """
-        text = file_opening(path, "annotations", -1).decode("utf-8", "replace")
-        rows = [tuple(re.split(r"\\s*[|]\\s*", line)) for line in text.split("\\n") if line]
-        if not rows or rows.pop(0) != (_FIRST_LINE,) or any(len(row) != 3 for row in rows):
-            raise InputError("export-unlike", f"{path.name} holds no answers")
-        for row, (example, annotator, label) in enumerate(rows):
-            yield Response(example=example, annotator=annotator, answer=label, place=f"row {row}")
-"""
-
-
-def test_the_tests_of_a_reader_pass_with_another_body(here: Path) -> None:
-    here = here / "new"
-    plugins_new.write("notes", "reader", here)
-    module = here / "notes" / "reader.py"
-    head, signature, _ = module.read_text("utf-8").partition("-> Iterator[Response]:")
-    head = head.replace("import attrs\n", "import re\n\nimport attrs\n", 1)
-    module.write_text(f"{head}{signature}{BODY}", encoding="utf-8")
-    metadata = here / "notes-0.1.0.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: notes\nVersion: 0.1.0\n")
-    (metadata / "entry_points.txt").write_text("[plausibly]\nnotes = notes\n")
-    path = os.pathsep.join([str(here), *filter(None, sys.path)])
-    ran = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"],
-        cwd=here,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": path},
-    )
-    assert ran.returncode == 0, ran.stdout
