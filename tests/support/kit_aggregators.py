@@ -67,12 +67,6 @@ def _uses(act: Callable[[xr.Dataset], object]) -> object:
     return _after(change)
 
 
-def _needs_examples(result: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
-    if not result.sizes["example"]:
-        raise ValueError("zero-size array")
-    return result
-
-
 def _needs_annotators(self: Shares, annotations: xr.Dataset) -> Rows:
     rows = Shares.rows(self, annotations)
     if (rows.annotator < 0).any():
@@ -140,16 +134,12 @@ MUTANTS = {
         _after(lambda result, _: result.drop_sel(label=UNNAMED, errors="ignore"))
     ),
     "missing-responses": Mutant(changed(Shares, aggregate=_unanswered_too)),
-    "zero-examples": Mutant(_after(_needs_examples)),
     "one-label": Mutant(
         _after(lambda result, _: result * (0.5 if result.sizes["label"] == 1 else 1))
     ),
     "counted-responses/unknown annotators": Mutant(changed(Shares, rows=_needs_annotators)),
     "counted-responses": Mutant(
         changed(Shares, weights=lambda _, rows: np.ones(rows.example.size))
-    ),
-    "denominator-true": Mutant(
-        _after(lambda result, _: result.assign_coords(denominator=("example", [11] * len(result))))
     ),
     "coordinates-kept": Mutant(
         _after(lambda result, _: result.drop_vars("patient", errors="ignore"))

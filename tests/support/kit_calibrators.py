@@ -76,6 +76,5 @@ MUTANTS = {
         )
     ),
     "few/examples": Mutant(_before(_at_least(1))),
-    "few/no examples": Mutant(_before(_at_least(0))),
     "coverage": Mutant(_after(lambda result, data: _voted(data))),
 }

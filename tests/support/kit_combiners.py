@@ -63,11 +63,6 @@ def _changed_mean(change: Callable[[Floats], Floats]) -> object:
     return _combine(lambda p: change(p.mean()))
 
 
-def _narrow(p: PValues) -> Floats:
-    narrow = p.scores is not None and p.scores.dtype == np.float32
-    return p.mean().astype(np.float32).astype(np.float64) if narrow else p.mean()
-
-
 def _less_at_the_least(result: Guarantee) -> Guarantee:
     return attrs.evolve(result, level=Fraction(1, 2)) if result.alpha == Fraction(1, 20) else result
 
@@ -80,7 +75,6 @@ MUTANTS = {
     "p-values/beyond 1": Mutant(_changed_mean(lambda mean: np.where(mean == 1, 1 + 1e-9, mean))),
     "query-alone": Mutant(_combine(lambda p: p.mean() * (1 - 1e-6 * p.size))),
     "monotone": Mutant(_changed_mean(lambda mean: np.where(mean > 0.8, 1.8 - mean, mean))),
-    "float32": Mutant(_combine(_narrow)),
     "held-out-needed": Mutant(changed(Mean, held_out=0.5)),
     "guarantee-stated": Mutant(_guarantee(lambda result: attrs.evolve(result, reason=" "))),
     "guarantee-falls": Mutant(_guarantee(_less_at_the_least)),

@@ -32,8 +32,8 @@ def test_the_transcript(here: Path) -> None:
     assert ran.out == (
         "thesis-pl/  pyproject.toml README.md thesis_pl/__init__.py\n"
         "            thesis_pl/aggregator.py thesis_pl/py.typed tests/test_kit.py\n"
-        "next        cd thesis-pl; pip install -e .; python -m pytest\n"
-        "            plausibly plugins check\n"
+        "next        cd thesis-pl; pip install -e .\n"
+        "            python -m pytest; plausibly plugins check\n"
     )
     assert [path.name for path in here.iterdir()] == ["thesis-pl"]
     titles, *_ = ran.out.replace("thesis-pl/", "").split("next")
@@ -125,7 +125,7 @@ def test_a_folder_of_its_own_and_a_command_that_can_be_pasted(here: Path) -> Non
     (here / "my code").mkdir()
     ran = run("plugins", "new", "glicko", "--kind", "score", "-o", "my code/glicko")
     assert ran.code == 0
-    assert "next             cd 'my code/glicko'; pip install -e .; python -m pytest" in ran.out
+    assert "next             cd 'my code/glicko'; pip install -e .\n" in ran.out
     assert all(len(line) <= 80 for line in ran.out.splitlines())
     assert (here / "my code" / "glicko" / "glicko" / "score.py").is_file()
 

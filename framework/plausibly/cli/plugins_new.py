@@ -7,12 +7,10 @@ import keyword
 import re
 import shlex
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from importlib.machinery import PathFinder
 from importlib.metadata import version
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from io import StringIO
 from pathlib import Path
 from string import Template
@@ -22,8 +20,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from plausibly.atomic import replacing
-from plausibly.cli import completion, dry
-from plausibly.cli.layout import WIDTH
+from plausibly.cli import completion, dry, layout
 from plausibly.cli.output import Output
 from plausibly.errors import InputError
 
@@ -36,6 +33,7 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _TAKEN = frozenset(
     ("plausibly", "plausibly-builtins", "plausibly-plugin", "build", "dist", "docs", "tests")
 )
+_TEMPLATES = Path(__file__).parents[1] / "templates"
 _SUFFIX = ".txt"
 
 
@@ -75,19 +73,14 @@ def new(
         hint="-o another-folder, or another name",
     )
     output.document |= {"name": name, "kind": kind, "folder": str(place), "files": [*texts]}
-    title, listed = f"{place}/", " ".join(texts)
+    rows: list[layout.Row] = [(f"{place}/", " ".join(texts))]
     if dry_run:
         would = f"write {an(kind)} that works, with its tests"
-        dry.show(output, read={}, rows=[(title, listed)], would=would, write=[place])
+        dry.show(output, read={}, rows=rows, would=would, write=[place])
         return
     write(name, kind, place)
-    # A command is never broken, only put on a line of its own.
-    lines = [f"cd {shlex.quote(str(place))}"]
-    for command in ("pip install -e .", "python -m pytest", "plausibly plugins check"):
-        longer = f"{lines[-1]}; {command}"
-        fits = len(title) + 2 + len(longer) <= WIDTH
-        lines[-1:] = [longer] if fits else [lines[-1], command]
-    output.rows([(title, listed), ("next", lines)])
+    install = f"cd {shlex.quote(str(place))}; pip install -e ."
+    output.rows([*rows, ("next", [install, "python -m pytest; plausibly plugins check"])])
 
 
 def check_kind(kind: str, *, hint: str) -> None:
@@ -143,8 +136,11 @@ def rendered(name: str, kind: str) -> dict[str, str]:
     from plausibly.registry.entries import an
 
     module = name.replace("-", "_")
-    templates = files("plausibly") / "templates"
-    texts = {**dict(_texts(templates / "common", "")), **dict(_texts(templates / kind, ""))}
+    texts = {"package/py.typed": ""}
+    for folder in (_TEMPLATES / "common", _TEMPLATES / kind):
+        for file in folder.rglob(f"*{_SUFFIX}"):
+            path = file.relative_to(folder).as_posix().removesuffix(_SUFFIX)
+            texts[path] = file.read_text(encoding="utf-8")
     values: Mapping[str, str] = {
         "name": name,
         "module": module,
@@ -152,22 +148,12 @@ def rendered(name: str, kind: str) -> dict[str, str]:
         "summary": f"{an(kind).capitalize()} for plausibly.",
         "version": version("plausibly"),
     }
-    texts["package/py.typed"] = ""
     # The two that explain the plugin come first, its tests last.
     paths = sorted(texts, key=lambda path: (path.startswith("tests/"), "/" in path, path.lower()))
     return {
         path.replace("package/", f"{module}/", 1): Template(texts[path]).substitute(values)
         for path in paths
     }
-
-
-def _texts(folder: Traversable, prefix: str) -> Iterator[tuple[str, str]]:
-    for item in folder.iterdir():
-        if item.is_dir():
-            yield from _texts(item, f"{prefix}{item.name}/")
-        elif item.name.endswith(_SUFFIX):
-            path = f"{prefix}{item.name.removesuffix(_SUFFIX)}"
-            yield path, item.read_text(encoding="utf-8")
 
 
 def _component(name: str, kind: str, texts: Mapping[str, str]) -> str:

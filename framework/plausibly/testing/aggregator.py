@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from functools import partial, wraps
 from typing import TypeAlias
 
@@ -191,16 +190,6 @@ def missing_responses(aggregator: Aggregator, table: xr.Dataset) -> None:
         refused(call, f"for {example}, which {when}", naming=example)
 
 
-@_each
-def zero_examples(aggregator: Aggregator, table: xr.Dataset) -> None:
-    """A table without examples gives no rows, or an InputError."""
-    with suppress(InputError):
-        plausibilities = _aggregate(aggregator, select_annotations(table, example=[]))
-        demand(plausibilities.sizes[names.EXAMPLE] == 0, "it gives rows for no examples")
-        every = plausibilities.sizes[names.LABEL] == table.sizes[names.LABEL]
-        demand(every, "it loses the labels")
-
-
 @RULES.rule
 def one_label(aggregator: Aggregator, tables: Tables) -> None:
     """A single label has plausibility 1."""
@@ -226,19 +215,6 @@ def counted_responses(aggregator: Aggregator, table: xr.Dataset) -> None:
     except InputError as error:
         raise DoesNotApply(f"it refuses counted responses: {error.what}") from error
     _alike(aggregator, counts, repeated, "with responses that count two or three times,")
-
-
-@_each
-def denominator_true(aggregator: Aggregator, table: xr.Dataset) -> None:
-    """Rows of a result with a denominator are whole multiples of 1 over it."""
-    plausibilities = _aggregate(aggregator, table)
-    if names.DENOMINATOR in plausibilities.coords:
-        total = plausibilities[names.DENOMINATOR]
-        whole = total.dims == (names.EXAMPLE,) and total.dtype.kind in "iu" and (total > 0).all()
-        demand(whole, "denominator is no positive whole number per example")
-        units = (plausibilities * total).values
-        off = float(np.abs(units - np.rint(units)).max(initial=0))
-        demand(off <= _SUM, f"a plausibility is {off:.3g} off a whole number of units")
 
 
 @_each

@@ -173,18 +173,6 @@ def monotone(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
 
 
 @RULES.rule
-def float32(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
-    """Scores of float32 give the p-values of the same scores in float64."""
-    atoms = fixture.atoms().astype(np.float32)
-    narrow = fixture.case(atoms)
-    queries = _uniforms("queries", _QUERIES).astype(np.float32)
-    held_out = _uniforms("held-out", _H).astype(np.float32)
-    wide = [values.astype(np.float64) for values in (atoms, queries, held_out)]
-    off = farthest(_combined(combiner, narrow), _combined(combiner, fixture.case(*wide)))
-    demand(off <= _CLOSE, f"in float32 the p-values change by {off:.3g}")
-
-
-@RULES.rule
 def held_out_needed(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
     """A combiner that ranks among held-out examples says so where there are none."""
     p = fixture.case().p
