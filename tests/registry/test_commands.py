@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata as metadata
-import platform
 import sys
-from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -183,9 +181,7 @@ def test_the_list_shows_each_state(world: Plugins, monkeypatch: pytest.MonkeyPat
     )
 
 
-def test_components_that_need_an_extra(
-    world: Plugins, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_components_that_need_an_extra(world: Plugins, monkeypatch: pytest.MonkeyPatch) -> None:
     def kit(registrar: Registrar) -> None:
         for name in ("glad", "mace"):
             registrar.add(AGGREGATOR, name, f"no_such_module_xyz:{name}", extra="crowd")
@@ -207,15 +203,6 @@ def test_components_that_need_an_extra(
     assert out.endswith('hint  pip install "odd-plugin[crowd]"\nplugins 1, 0 failed\n')
     out = run("plugins", "check").out
     assert """EXTRA   2 of plausibly's components  pip install "plausibly[crowd]"\n""" in out
-    (tmp_path / "needy_xyz.py").write_text(
-        "from plausibly.plugin import require\n"
-        "require('not_there_xyz', extra='parquet', source='score needy')\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    registry.default().register(SCORE, "needy", "needy_xyz:Needy")
-    out = plain(run("plugins", "check", "needy"))
-    assert out.startswith("EXTRA   registered here  score (this run):needy: score needy needs")
-    assert 'hint  pip install "plausibly[parquet]"\n' in out
 
 
 def test_plugins_that_are_off(world: Plugins, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -247,15 +234,6 @@ def test_the_check_of_all(world: Plugins, monkeypatch: pytest.MonkeyPatch) -> No
     assert checked.pop("reason").endswith("found combine(p_values, alpha)")
     assert checked.pop("hint").startswith("fix it as the Protocol PValueCombiner")
     assert checked == {**component, "state": "failed", "stage": "making"}
-
-    def broken(registrar: Registrar) -> None:
-        raise RuntimeError("no licence")
-
-    world.add("scores", broken)
-    use(monkeypatch, world.registry())
-    out = plain(run("plugins", "check"), code=3)
-    assert "plugin scores, at registration: RuntimeError: no licence" in " ".join(out.split())
-    assert "hint  pip install --upgrade plausibly" in out
 
 
 @pytest.mark.parametrize(
@@ -356,24 +334,9 @@ def test_the_info_of_plugins_and_components(world: Plugins) -> None:
 
 
 def test_the_info_of_the_installation(world: Plugins, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(VARIABLE)
-    out = run("info").out
-    assert "plugins      6 ready, 1 failed, 0 disabled\n" in out
-    assert "environment  nothing set\n" in out
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     monkeypatch.setenv(VARIABLE, "thesis,chatty")
-    first, *rest = plain(run("info")).splitlines()
     document = run("info", "--json").document
-    assert first == (
-        f"plausibly {plausibly.__version__} · Python {platform.python_version()} · "
-        f"{document['threads']} threads · predictor format {FORMAT}"
-    )
-    assert rest[0].startswith("core         attrs ")
-    assert rest[-3:] == [
-        "plugins      4 ready, 1 failed, 2 disabled",
-        "environment  PLAUSIBLY_DISABLE_PLUGINS=thesis,chatty, OMP_NUM_THREADS=3",
-        f"python       {sys.executable}",
-    ]
     wanted = {
         "version": plausibly.__version__,
         "plugins": {"ready": 4, "failed": 1, "disabled": 2},
@@ -386,10 +349,5 @@ def test_the_info_of_the_installation(world: Plugins, monkeypatch: pytest.Monkey
     assert (extras["demo"], "all" in extras) == (True, False)
     assert core["numpy"] == metadata.version("numpy")
     assert {"xarray", "pluggy", "attrs"} <= set(core)
-    listed = " ".join(rest).split("extras       ")[1].split("plugins")[0]
-    yes, no = listed.split("; not installed: ")
-    for words, installed in ((yes, True), (no, False)):
-        assert words.split() == ([name for name in extras if extras[name] is installed] or ["none"])
-    assert run("info", "--quiet").out == ""
     assert info.version("no-such-distribution-xyz") == "missing"
     assert info.requirements("no-such-distribution-xyz") == []
