@@ -97,8 +97,8 @@ def test_the_component_and_its_plugin_are_named(plugins: Plugins) -> None:
 @pytest.mark.parametrize(
     ("component", "pieces"),
     [
-        (3, "score int, member randomised, reads, score | plausibly plugins list --kind score"),
-        (Scored, "this is no score: the class Scored | hint Scored(), with parentheses"),
+        (3, "this is no score: 3 | a name, a table with a name, or an object"),
+        (Scored, "this is no score: <class | hint plausibly plugins list --kind score; or Name()"),
     ],
 )
 # Any: no component of any kind

@@ -122,8 +122,7 @@ def test_every_mistake_at_every_depth(plugins: Plugins) -> None:
         "many[0].draws: must be >= 1, found 0",
         'many[1]: no calibrator "drwan"; did you mean "drawn"?',
         "many[2].by: is required: text",
-        "many[3]: calibrator int, member calibrate; expected calibrate(data, keys); found no "
-        "calibrate",
+        "many[3]: this is no calibrator: 3; expected a name, a table with a name, or an object",
     ]
     assert "inner.draws = 7" in error.hint
     assert "write inner.draws = 3" in error.hint

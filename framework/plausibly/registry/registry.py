@@ -6,6 +6,7 @@ import importlib
 import importlib.metadata as metadata
 import os
 import re
+import reprlib
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,7 +20,7 @@ import pluggy
 
 from plausibly.errors import ComponentError, InputError, PlausiblyWarning, counted, listed
 from plausibly.protocols import KINDS, ComponentLike, Kind
-from plausibly.registry.conformance import complete, problems
+from plausibly.registry.conformance import complete, members, problems
 from plausibly.registry.entries import (
     STRICT,
     THIS_RUN,
@@ -375,12 +376,13 @@ class Registry:
                 hint=f"leave {listed(twice)} out, or set it inside",
                 source=kind.name,
             )
-        if isinstance(like, type):
+        parts = members(kind.protocol)
+        if component and (isinstance(like, type) or not any(hasattr(like, p) for p in parts)):
             raise ComponentError(
                 "component-invalid",
-                f"this is no {kind.name}: the class {like.__name__}",
+                f"this is no {kind.name}: {reprlib.repr(like)}",
                 expected="a name, a table with a name, or an object",
-                hint=f"{like.__name__}(), with parentheses",
+                hint=f"plausibly plugins list --kind {kind.name}; or Name(), with parentheses",
                 source=kind.name,
             )
         if component:
