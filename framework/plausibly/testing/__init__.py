@@ -67,6 +67,7 @@ _RULE_SETS: dict[str, RuleSet[Any, Any]] = {  # Any: each has its own types
 
 
 def rules_of(kind: Kind[Any] | str) -> RuleSet[Any, Any]:  # Any: each kind has its own Protocol
+    """Return the rules of a kind with what runs them."""
     name = kind if isinstance(kind, str) else kind.name
     if name not in _RULE_SETS:
         raise InputError(

@@ -115,6 +115,7 @@ class RuleSet(Generic[P, W]):
     rules: list[Rule] = attrs.field(factory=list, init=False)
 
     def rule_alone(self, function: Callable[[P, W], None]) -> None:
+        """Enter a rule that looks at the component without data; a decorator."""
         self.rule(function, needs_data=False)
 
     def rule(self, function: Callable[[P, W], None], *, needs_data: bool = True) -> None:
