@@ -277,7 +277,8 @@ class Registry:
 
     def off(self, source: Source) -> Disabled | None:
         names = [disabled for block in tuple(self._blocks) for disabled in block]
-        names += [Disabled(name, VARIABLE) for name in os.environ.get(VARIABLE, "").split(",")]
+        if listing := os.environ.get(VARIABLE):
+            names += [Disabled(name, VARIABLE) for name in listing.split(",")]
         return next((name for name in names if name.means(source)), None)
 
     @contextmanager
@@ -376,16 +377,16 @@ class Registry:
                 hint=f"leave {listed(twice)} out, or set it inside",
                 source=kind.name,
             )
-        parts = members(kind.protocol)
-        if component and (isinstance(like, type) or not any(hasattr(like, p) for p in parts)):
-            raise ComponentError(
-                "component-invalid",
-                f"this is no {kind.name}: {reprlib.repr(like)}",
-                expected="a name, a table with a name, or an object",
-                hint=f"plausibly plugins list --kind {kind.name}; or Name(), with parentheses",
-                source=kind.name,
-            )
         if component:
+            has_none = not any(hasattr(like, member) for member in members(kind.protocol))
+            if has_none or isinstance(like, type):
+                raise ComponentError(
+                    "component-invalid",
+                    f"this is no {kind.name}: {reprlib.repr(like)}",
+                    expected="a name, a table with a name, or an object",
+                    hint=f"plausibly plugins list --kind {kind.name}; or Name(), with parentheses",
+                    source=kind.name,
+                )
             check(kind, like, f"{kind.name} {type(like).__name__}")
             return cast("P", like)
         entry = like if isinstance(like, Entry) else self.find(kind, cast("str", name))
@@ -415,10 +416,10 @@ class Registry:
         for others in (False, True):
             known = [e for e in self._load(others=others) if e.kind == kind.name]
             on = [e for e in known if self.off(e.source) is None]
-            entry = next((e for e in on if e.place == place), None)
+            entry = next((e for e in on if e.target in (cls, place)), None)
             for likely in on if entry is None else ():
                 with suppress(InputError):  # what cannot be loaded made no component
-                    if likely.place.startswith(package) and likely.load() is cls:
+                    if str(likely.target).startswith(package) and likely.load() is cls:
                         entry = likely
                         break
             if entry is not None:
