@@ -363,17 +363,7 @@ class Reading:
         kind = self.kind or _kind_of(next(filter(None, rows), [SINGLE]))
         records: list[tuple[str, object, object]] = []
         for name, row, cells in zip(examples, answers, rows, strict=True):
-            bare = isinstance(row, lists) and any(map(is_name, cells))
-            shares = kind == SINGLE and any(isinstance(cell, float) and cell % 1 for cell in cells)
-            if shares or (bare and kind == "partial-ranking"):
-                raise _refused(
-                    "answers-unfit",
-                    f"of row {name} are no list of answers of kind {kind}",
-                    "labels; of rankings a list, each a list of labels or tied labels, best first",
-                    repr(row),
-                    "numpy.asarray(annotations), if they are plausibilities; [ranking], if one",
-                )
-            one_set = bare and kind == "label-set"
+            one_set = kind == "label-set" and isinstance(row, lists) and any(map(is_name, cells))
             records += [(name, None, cell) for cell in ([cells] if one_set else cells)]
         return self._table(kind, records)
 
