@@ -230,7 +230,7 @@ def test_the_check_of_all(world: Plugins, monkeypatch: pytest.MonkeyPatch) -> No
     (checked,) = document.pop("checked")
     assert document == {"command": "plugins check", "failed": 1, "warnings": []}
     source = {"plugin": "house", "distribution": "house-rules", "version": "1.3"}
-    component = {**source, "kind": "combiner", "component": "house-min"}
+    component = {**source, "kind": "combiner", "name": "house-min"}
     assert checked.pop("reason").endswith("found combine(p_values, alpha)")
     assert checked.pop("hint").startswith("fix it as the Protocol PValueCombiner")
     assert checked == {**component, "state": "failed", "stage": "making"}

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 HELP = "Components, and the plugins that offer them."
 _FLAGS = {"reader", "aggregator", "calibrator", "score", "combiner"}
 _ROOM = layout.WIDTH - 12  # what the titles leave of a line
+_COMPONENT = ("kind", "name", "summary", "state", "stage", "reason")
 _TITLES = {"ok": "ok", "ready": "ok", "failed": "FAILED", "needs extra": "EXTRA"}
 
 
@@ -44,11 +45,11 @@ def list_plugins(
     # A plugin without a component may be of any kind.
     rows = [row for row in overview(registry.default()) if kind is None or row.kind in ("", kind)]
     sources = dict.fromkeys(row.source for row in rows)
-    components = [component_as_data(row) for row in rows if row.kind]
+    components = [_data(row, *_COMPONENT) for row in rows if row.kind]
     output.document["components"] = components
     output.document["plugins"] = [
         {
-            **plugin_as_data(source, rows),
+            **_data(_plugin(source, rows), "state", "stage", "reason"),
             "components": sum(1 for row in rows if row.source == source and row.entry),
         }
         for source in sources
@@ -84,25 +85,21 @@ def _listed(rows: Sequence[Row]) -> str:
     return layout.fields(lines)
 
 
-def _values(record: object, *names: str) -> dict[str, object]:
-    return {name: getattr(record, name) for name in names}
+def _data(row: Row, *names: str) -> dict[str, object]:
+    source = {name: getattr(row.source, name) for name in ("plugin", "distribution", "version")}
+    return {**source, **{name: getattr(row, name) for name in names}}
 
 
-def source_as_data(source: Source) -> dict[str, object]:
-    return _values(source, "plugin", "distribution", "version")
+def _plugin(source: Source, rows: Sequence[Row]) -> Row:
+    """Return a row with the state of a plugin as a whole."""
+    from plausibly.registry.listing import Row
+
+    whole = (r for r in rows if r.source == source and (r.entry is None or r.state == "disabled"))
+    return next(whole, Row(source, "ready"))
 
 
-def component_as_data(row: Row) -> dict[str, object]:
-    state = _values(row, "summary", "state", "stage", "reason")
-    return {"kind": row.kind, "name": row.name, **source_as_data(row.source), **state}
-
-
-def plugin_as_data(source: Source, rows: Sequence[Row]) -> dict[str, object]:
-    state: dict[str, object] = {"state": "ready", "stage": "", "reason": ""}
-    for row in rows:
-        if row.source == source and (row.entry is None or row.state == "disabled"):
-            state = _values(row, *state)
-    return {**source_as_data(source), **state}
+def _state(row: Row) -> str:
+    return f"{row.words}: {row.reason}" if row.reason else row.words
 
 
 def info(
@@ -136,13 +133,13 @@ def info(
     texts: list[str] = []
     for source in dict.fromkeys(row.source for row in rows):
         if any(source.is_called(name) for name in names):
+            whole = _plugin(source, rows)
             offers = [row for row in rows if row.source == source and row.kind]
-            data = plugin_as_data(source, rows)
-            plugins.append({**data, "offers": [_values(row, "kind", "name") for row in offers]})
-            state = f"failed at {data['stage']}" if data["stage"] else data["state"]
+            named = [{"kind": row.kind, "name": row.name} for row in offers]
+            plugins.append({**_data(whole, "state", "stage", "reason"), "offers": named})
             lines: list[layout.Row] = [
                 ("plugin", str(source)),
-                ("state", f"{state}: {data['reason']}" if data["reason"] else str(state)),
+                ("state", _state(whole)),
                 ("offers", ", ".join(f"{row.kind} {row.name}" for row in offers)),
             ]
             texts.append(layout.fields(lines))
@@ -157,7 +154,7 @@ def info(
             why = reason_of(error)
         described = [attrs.asdict(parameter) for parameter in parameters]
         more = {"target": row.entry.place, "parameters": described, "unknown": why}
-        components.append({**component_as_data(row), **more})
+        components.append({**_data(row, *_COMPONENT), **more})
         texts.append(_component(row, row.entry, parameters, why))
     output.document |= {"plugins": plugins, "components": components}
     output.show("\n\n".join(texts))
@@ -173,7 +170,7 @@ def _component(row: Row, entry: Entry, parameters: Sequence[About], why: str) ->
     rows: list[layout.Row] = [
         (row.kind, f"{row.name} of {row.source}"),
         ("summary", row.summary),
-        ("state", f"{row.words}: {row.reason}" if row.reason else row.words),
+        ("state", _state(row)),
         ("class", entry.place),
         ("parameters", lines or ("" if why else "none")),
         ("unknown", why),
@@ -225,7 +222,8 @@ def check(
             results.append(tried or row)
     results.sort(key=lambda result: (result.source.builtin, result.source.where))
     failed = {result.source for result in results if result.state == "failed"}
-    output.document |= {"checked": list(map(_checked, results)), "failed": len(failed)}
+    keys = ("kind", "name", "state", "stage", "reason", "hint")
+    output.document |= {"checked": [_data(r, *keys) for r in results], "failed": len(failed)}
     alike: Counter[tuple[str, str]] = Counter()
     for result in results:
         if names or not result.source.builtin or result.state == "failed":
@@ -237,11 +235,6 @@ def check(
     of = len({result.source for result in results})
     output.show(f"plugins {counted(of)}, {counted(len(failed))} failed")
     return EXIT_CHECK if failed else 0
-
-
-def _checked(row: Row) -> dict[str, object]:
-    state = _values(row, "state", "stage", "reason", "hint")
-    return {**source_as_data(row.source), "kind": row.kind, "component": row.name, **state}
 
 
 def _lines(row: Row) -> str:
