@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self, TypeAlias, cast
+from typing import Any, Self, TypeAlias
 
 import pandas as pd
 import xarray as xr
@@ -18,7 +18,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from plausibly.calibration.alphas import AlphaLike, Alphas, is_several, read_alphas
+from plausibly.calibration.alphas import AlphaLike, Alphas, read_alpha, read_alphas
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
@@ -211,7 +211,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         """
         if not hasattr(self, "estimator_"):
             if not isinstance(self.estimator, FrozenEstimator):
-                raise self._not_conformalized()
+                check_is_fitted(self)
             self._adopt(self.estimator.fit(X, None))
         rows = Rows.of(X, examples)
         named_annotations = Reading(rows, Labels(self.classes_), kind).read(annotations)
@@ -446,19 +446,14 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
 
     def _calibrated(self) -> ConformalPredictor:
         if not hasattr(self, "predictor_"):
-            raise self._not_conformalized()
+            raise NotConformalized(
+                "not-conformalized",
+                "the estimator is not calibrated yet",
+                expected="conformalize before sets, p-values and guarantees",
+                hint="conformalize(X_calibration, annotations)",
+                source=type(self).__name__,
+            )
         return self.predictor_
-
-    def _not_conformalized(self) -> NotConformalized:
-        fitted, hint = hasattr(self, "estimator_"), "conformalize(X_calibration, annotations)"
-        return NotConformalized(
-            "not-conformalized",
-            "the estimator is not calibrated yet",
-            expected="conformalize before sets, p-values and guarantees",
-            found="a fitted model" if fitted else "no model",
-            hint=hint if fitted else f"fit(X, y), or estimator=FrozenEstimator(model); then {hint}",
-            source=type(self).__name__,
-        )
 
     def _sets(
         self, x: object, alpha: Alphas, rows: Rows, coordinates: Coordinates | None
@@ -468,14 +463,4 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         return sets.transpose(names.EXAMPLE, names.LABEL, ...)
 
     def _one_alpha(self, alpha: AlphaLike | None) -> AlphaLike:
-        wanted = self.alpha if alpha is None else alpha
-        if is_several(wanted):
-            raise InputError(
-                "alpha-several",
-                "the estimator has several alphas, and one is wanted here",
-                expected="one alpha",
-                found=", ".join(str(float(exact)) for exact in read_alphas(wanted)),
-                hint="alpha=0.1",
-                source="alpha",
-            )
-        return cast("AlphaLike", wanted)
+        return read_alpha(self.alpha if alpha is None else alpha)
