@@ -9,8 +9,6 @@ import sys
 import tarfile
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from email.message import Message
-from email.parser import Parser
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
@@ -65,16 +63,6 @@ def files_in(*folders: Path) -> list[Path]:
     ]
 
 
-def read(wheel: ZipFile, name: str) -> str:
-    (path,) = (path for path in wheel.namelist() if path.endswith(f".dist-info/{name}"))
-    return wheel.read(path).decode("utf-8")
-
-
-@pytest.fixture(scope="module")
-def metadata(wheel: ZipFile) -> Message:
-    return Parser().parsestr(read(wheel, "METADATA"))
-
-
 def test_every_file_of_the_packages_is_in_the_wheel(wheel: ZipFile) -> None:
     inside = {name for name in wheel.namelist() if not re.search(r"\.(dist-info|data)/", name)}
     source = {
@@ -84,16 +72,6 @@ def test_every_file_of_the_packages_is_in_the_wheel(wheel: ZipFile) -> None:
     }
     assert inside == source
     assert {"plausibly/py.typed", "plausibly_builtins/py.typed"} <= inside
-
-
-def test_metadata(metadata: Message) -> None:
-    assert metadata["Name"] == "plausibly"
-    assert metadata["Version"] == plausibly.__version__
-    assert metadata["Requires-Python"] == ">=3.11"
-    assert metadata["License-Expression"] == "Apache-2.0"
-    assert metadata["License-File"] == "LICENSE"
-    assert metadata["Description-Content-Type"] == "text/markdown"
-    assert set(metadata.get_all("Provides-Extra", [])) == set(EXTRAS)
 
 
 def names_of(requirements: Sequence[str]) -> set[str]:

@@ -101,6 +101,13 @@ MUTANTS = {
         )
     ),
     "recognises-no-other": Mutant(changed(Bars, recognises=lambda self, path, head: True)),
+    "recognises-its-own/number": Mutant(
+        changed(Bars, recognises=lambda self, path, head: int(Bars.recognises(self, path, head))),
+        frozenset({"recognises-no-other"}),
+    ),
+    "recognises-no-other/raises": Mutant(
+        changed(Bars, recognises=lambda self, path, head: head.decode("utf-8").startswith("kit"))
+    ),
     "reads": Mutant(_read(lambda table, path: table.assign_attrs(kind="kind of nobody"))),
     "copy-is-the-same": Mutant(_read(_by_file)),
     "declared-labels": Mutant(

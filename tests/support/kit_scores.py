@@ -69,6 +69,7 @@ def _divides_by_gaps(p: Floats) -> Floats:
 
 MUTANTS = {
     **common(Scaled, "score", lambda result: result * 2),
+    "readable/parameters": Mutant(changed(Scaled, __repr__=lambda self: "Scaled()")),
     "shape": Mutant(_score(lambda p: p.reshape(-1, p.shape[-1]) if p.ndim > 2 else p * 1)),
     "float32-kept": Mutant(_score(lambda p: p.astype(np.float64))),
     "identity": Mutant(_score(lambda p: p * 2, identity=True)),

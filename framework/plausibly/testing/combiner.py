@@ -97,12 +97,9 @@ def _guaranteed(
     combiner: PValueCombiner, summary: CalibrationSummary, alpha: Fraction
 ) -> Guarantee:
     try:
-        guarantee: object = combiner.guarantee(_CLAIM, summary, alpha)
+        return combiner.guarantee(_CLAIM, summary, alpha)
     except IncompatibleComponents as error:
         raise DoesNotApply(f"it does not go with drawn labels: {error.what}") from error
-    if not isinstance(guarantee, Guarantee):
-        raise Broken(f"it gives a {type(guarantee).__name__}, no Guarantee")
-    return guarantee
 
 
 def _behaves(combiner: PValueCombiner, _: None) -> object:
