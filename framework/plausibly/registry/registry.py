@@ -334,12 +334,13 @@ class Registry:
         if len(chosen) > 1:
             chosen = sorted(chosen, key=lambda e: (e.source.distribution, e.source.plugin))
             places = (f"{e.source.where} ({e.source.plugin.strip('()')})" for e in chosen)
+            names = (f"{e.source.distribution or e.source.plugin}:{bare}" for e in chosen)
             raise ComponentError(
                 "name-clash",
                 f'{counted(len(chosen))} plugins offer the {kind.name} "{bare}"',
                 expected="one",
                 found=" and ".join(places),
-                hint=f"say {' or '.join(e.qualified for e in chosen)}; or disable one",
+                hint=f"{' or '.join(names)}; or disable one of them",
                 source=bare,
             )
         return chosen[0]
