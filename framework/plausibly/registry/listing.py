@@ -89,7 +89,8 @@ class Row:
         return f"failed at {self.stage}" if self.stage else self.state
 
     def answers_to(self, name: str) -> bool:
-        named = self.entry is not None and name in (self.name, self.entry.qualified)
+        plugin, _, bare = name.rpartition(":")
+        named = self.name == bare and (not plugin or self.source.is_called(plugin))
         return named or self.source.is_called(name)
 
 
