@@ -22,7 +22,7 @@ def row(scores: dict[str, float]) -> list[dict[str, object]]:
     return [{"label": label, "score": scores[label]} for label in best]
 
 
-ROWS = [row(dict(zip(LABELS, one, strict=True))) for one in SCORES.tolist()]
+ROWS = [row(dict(zip(LABELS, scores, strict=True))) for scores in SCORES.tolist()]
 
 
 def test_rows_come_in_the_order_of_the_labels() -> None:
@@ -42,8 +42,8 @@ def test_rows_come_in_the_order_of_the_labels() -> None:
 
 def test_rows_of_zero_shot_classification_and_streams() -> None:
     def stream() -> Iterator[object]:
-        for one in SCORES.tolist():
-            yield {"sequence": "…", "labels": LABELS[::-1], "scores": one[::-1]}
+        for scores in SCORES.tolist():
+            yield {"sequence": "…", "labels": LABELS[::-1], "scores": scores[::-1]}
 
     assert (predictions(stream()).values == SCORES).all()
 

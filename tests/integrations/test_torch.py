@@ -204,7 +204,7 @@ def test_names_in_a_batch_let_a_loader_shuffle() -> None:
         (rows, Tensor(np.arange(len(rows.values)) + 3 * n)) for n, rows in enumerate(batches())
     ]
     expected = predictions(Module(), batches(), labels=LABELS)
-    assert expected.attrs.pop("numbered") == 1  # nobody named these
+    assert expected.attrs.pop("numbered") == 1  # by position
     assert expected.identical(predictions(Module(), pairs, labels=LABELS, examples=1))
     by = predictions(Module(), pairs, labels=LABELS, examples=lambda batch: batch[1])
     assert expected.identical(by)

@@ -76,8 +76,8 @@ def test_every_file_of_the_packages_is_in_the_wheel(wheel: ZipFile) -> None:
 
 def names_of(requirements: Sequence[str]) -> set[str]:
     """Return the names of distributions, in lower case, with dashes."""
-    found = (re.match(r"[\w.-]+", requirement) for requirement in requirements)
-    return {match[0].lower().replace("_", "-") for match in found if match}
+    names = (re.match(r"[\w.-]+", requirement) for requirement in requirements)
+    return {match[0].lower().replace("_", "-") for match in names if match}
 
 
 def test_what_the_code_imports_is_declared() -> None:
@@ -86,14 +86,14 @@ def test_what_the_code_imports_is_declared() -> None:
     homes = packages_distributions()
     undeclared = []
     for module, path in modules(PROJECT).items():
-        for found in imports_of(path.read_text("utf-8"), module):
-            package = found.module.split(".")[0]
+        for used in imports_of(path.read_text("utf-8"), module):
+            package = used.module.split(".")[0]
             known = {*sys.stdlib_module_names, "plausibly", "plausibly_builtins"}
-            if found.unseen or package in known:
+            if used.unseen or package in known:
                 continue
-            late = found.deferred or module.startswith(FOR_ONE_LIBRARY)
+            late = used.deferred or module.startswith(FOR_ONE_LIBRARY)
             if not names_of(homes[package]) & (core | optional if late else core):
-                undeclared.append(f"{module} line {found.line}: {package}")
+                undeclared.append(f"{module} line {used.line}: {package}")
     assert not undeclared
 
 
@@ -133,11 +133,13 @@ def test_no_path_of_a_machine_and_no_package_host_stands_in_the_project() -> Non
     places = "|".join(("work", "root", "home", "tmp"))
     pattern = re.compile(rf"(?:^|[^\w.])/(?:{places})/|index-{'url'}|{'file'}:///", re.MULTILINE)
     beside = [path for path in PROJECT.iterdir() if path.is_file() and path.name[0] != "."]
-    found = []
+    places_found = []
     for path in (*beside, *files_in(*(PROJECT / folder for folder in FOLDERS))):
         try:
             text = path.read_text("utf-8")
         except UnicodeDecodeError:
             continue
-        found += [f"{path.relative_to(PROJECT)}: {match[0]}" for match in pattern.finditer(text)]
-    assert not found
+        places_found += [
+            f"{path.relative_to(PROJECT)}: {match[0]}" for match in pattern.finditer(text)
+        ]
+    assert not places_found

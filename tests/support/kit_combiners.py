@@ -78,6 +78,6 @@ MUTANTS = {
     "held-out-needed": Mutant(changed(Mean, held_out=0.5)),
     "guarantee-stated": Mutant(_guarantee(lambda result: attrs.evolve(result, reason=" "))),
     "guarantee-falls": Mutant(_guarantee(_less_at_the_least)),
-    "vacuity-told": Mutant(_guarantee(lambda result: attrs.evolve(result, vacuous=False))),
+    "vacuity-stated": Mutant(_guarantee(lambda result: attrs.evolve(result, vacuous=False))),
     "super-uniform": Mutant(_combine(lambda p: p.each().min(axis=0), needs="each")),
 }

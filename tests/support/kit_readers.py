@@ -25,7 +25,7 @@ def refuse(path: Path, why: str) -> InputError:
 
 @attrs.frozen(kw_only=True)
 class Bars(Reader):
-    """A header, then one response a line: example, annotator, label."""
+    """A header, then one response per line: example, annotator, label."""
 
     bar: str = "|"
 
@@ -108,7 +108,7 @@ MUTANTS = {
     "recognises-no-other/raises": Mutant(
         changed(Bars, recognises=lambda self, path, head: head.decode("utf-8").startswith("kit"))
     ),
-    "reads": Mutant(_read(lambda table, path: table.assign_attrs(kind="kind of nobody"))),
+    "reads": Mutant(_read(lambda table, path: table.assign_attrs(kind="unknown kind"))),
     "copy-is-the-same": Mutant(_read(_by_file)),
     "declared-labels": Mutant(
         changed(

@@ -37,7 +37,7 @@ def files_of(page: str) -> dict[str, str]:
 
 @attrs.frozen
 class Ran:
-    """What a process said."""
+    """Result of a process."""
 
     code: int
     out: str

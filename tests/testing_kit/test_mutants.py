@@ -42,7 +42,7 @@ SIMULATIONS = {"coverage", "super-uniform"}
 
 @pytest.fixture
 def data(tmp_path: Path) -> dict[str, dict[str, Any]]:  # Any: arguments, by name
-    """What the check of each kind is given, by kind."""
+    """Arguments of the check of each kind."""
     path = tmp_path / "good.kit"
     path.write_text(kit_readers.FILE, encoding="utf-8")
     return {"reader": {"path": path}}

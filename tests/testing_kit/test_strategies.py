@@ -23,14 +23,14 @@ from refusals import refused
 Drawn = TypeVar("Drawn")
 
 FEW = settings(max_examples=15)
-ANY = settings(max_examples=500, phases=[Phase.generate])  # one is enough, the least is not asked
+ANY = settings(max_examples=500, phases=[Phase.generate])  # any example will do
 
 
 def example_of(
     tables: st.SearchStrategy[Drawn], wanted: Callable[[Drawn], object] = lambda _: True
 ) -> Drawn:
     """Return something that the strategy gives and that is as wanted; fails where there is none."""
-    return find_least(tables, lambda one: bool(wanted(one)), settings=ANY)
+    return find_least(tables, lambda example: bool(wanted(example)), settings=ANY)
 
 
 @pytest.mark.parametrize("kind", data.ANSWERS)

@@ -203,7 +203,7 @@ def guarantee_falls(combiner: PValueCombiner, _: None) -> None:
 
 
 @RULES.rule
-def vacuity_told(combiner: PValueCombiner, _: None) -> None:
+def vacuity_stated(combiner: PValueCombiner, _: None) -> None:
     """The guarantee is vacuous if every set contains all labels, and only then."""
     worst = np.array([-np.inf])
     for n, h in ((2, 3), (9, 12), (30, 40), (200, 200)):
