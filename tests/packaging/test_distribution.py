@@ -133,13 +133,11 @@ def test_no_path_of_a_machine_and_no_package_host_stands_in_the_project() -> Non
     places = "|".join(("work", "root", "home", "tmp"))
     pattern = re.compile(rf"(?:^|[^\w.])/(?:{places})/|index-{'url'}|{'file'}:///", re.MULTILINE)
     beside = [path for path in PROJECT.iterdir() if path.is_file() and path.name[0] != "."]
-    places_found = []
+    machines = []
     for path in (*beside, *files_in(*(PROJECT / folder for folder in FOLDERS))):
         try:
             text = path.read_text("utf-8")
         except UnicodeDecodeError:
             continue
-        places_found += [
-            f"{path.relative_to(PROJECT)}: {match[0]}" for match in pattern.finditer(text)
-        ]
-    assert not places_found
+        machines += [f"{path.relative_to(PROJECT)}: {match[0]}" for match in pattern.finditer(text)]
+    assert not machines

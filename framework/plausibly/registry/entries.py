@@ -127,22 +127,17 @@ class Entry:
         except (MissingExtra, KeyboardInterrupt):
             raise
         except BaseException as error:  # the module of a plugin may raise anything, or exit
+            message: type[InputError] = ComponentError
+            name, hint = "component-unloadable", f"fix or reinstall {self.source.distribution}"
             if self.extra and isinstance(error, ModuleNotFoundError):
-                raise MissingExtra(
-                    "extra-missing",
-                    f"{self} needs {error.name}, which is not installed",
-                    expected=f'the extra "{self.extra}"',
-                    hint=f'pip install "{self.source.distribution}[{self.extra}]"',
-                    source=self.qualified,
-                    details={"module": error.name, "extra": self.extra},
-                ) from error
-            raise ComponentError(
-                "component-unloadable",
+                message, name = MissingExtra, "extra-missing"
+                hint = f'pip install "{self.source.distribution}[{self.extra}]"'
+            raise message(
+                name,
                 f"{self} cannot be loaded",
                 expected=f"a class or function at {self.target}",
                 found=reason_of(error),
-                hint=f"fix or reinstall {self.source.distribution or 'it'}; "
-                f"others: plausibly plugins list --kind {self.kind}",
+                hint=hint,
                 source=self.qualified,
             ) from error
         return loaded
