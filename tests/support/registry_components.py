@@ -31,9 +31,8 @@ from plausibly.plugin import (
     hookimpl,
 )
 from plausibly.protocols import Kind
-from plausibly.registry import Registry, Source
+from plausibly.registry import Plugin, Registry, Source
 from plausibly.registry.entries import VARIABLE
-from plausibly.registry.registry import Plugin
 
 Hook = Callable[[Registrar], None]
 

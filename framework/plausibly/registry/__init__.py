@@ -9,9 +9,10 @@ from typing import TypeVar
 
 from plausibly.errors import ComponentError
 from plausibly.protocols import ComponentLike, Kind
-from plausibly.registry.entries import Disabled, Entry, Failure, Source
+from plausibly.registry.entries import Disabled, Entry, Source
 from plausibly.registry.registry import (
     API_VERSION,
+    Plugin,
     RegisterHook,
     Registrar,
     Registry,
@@ -22,7 +23,7 @@ __all__ = [
     "API_VERSION",
     "Disabled",
     "Entry",
-    "Failure",
+    "Plugin",
     "RegisterHook",
     "Registrar",
     "Registry",

@@ -143,24 +143,6 @@ class Entry:
         return loaded
 
 
-@attrs.frozen
-class Failure:
-    """A plugin that cannot be used, and why; everything else works without it."""
-
-    source: Source
-    stage: str  # "metadata", "name", "import", "API", "hook" or "registration"
-    error: BaseException
-
-    @property
-    def reason(self) -> str:
-        return reason_of(self.error)
-
-    @property
-    def hint(self) -> str:
-        name = self.source.distribution
-        return f"pip install --upgrade {name}, or pip uninstall {name}"
-
-
 def failed(source: str, what: str, *, expected: str, found: str) -> ComponentError:
     """Return the error of a component, such as ``"aggregator mine"``."""
     return ComponentError(

@@ -27,10 +27,10 @@ from plausibly.registry.entries import (
     VARIABLE,
     Disabled,
     Entry,
-    Failure,
     Source,
     an,
     normalised,
+    reason_of,
 )
 from plausibly.registry.mistakes import Mistakes, ParameterError
 from plausibly.registry.parameters import Strict, as_table, signature, with_others
@@ -151,40 +151,50 @@ def plausibly_register(registrar: Registrar) -> None:
 
 @attrs.define(eq=False)
 class Plugin:
-    """A plugin, and what it offers or why it failed, once its hook was called."""
+    """A plugin, and what it offers or where and why it failed, once its hook was called."""
 
     source: Source
     module: str = ""
     ran: bool = False
     entries: tuple[Entry, ...] = ()
-    failure: Failure | None = None
+    stage: str = ""  # "metadata", "name", "import", "API", "hook" or "registration"
+    error: BaseException | None = None
+
+    @property
+    def reason(self) -> str:
+        return reason_of(self.error) if self.error else ""
+
+    @property
+    def hint(self) -> str:
+        name = self.source.distribution
+        return f"pip install --upgrade {name}, or pip uninstall {name}"
 
     def run(self) -> None:
         """Import the module and call its hook."""
         self.ran = True  # before it runs: a hook may ask for components
         registrar = Registrar(self.source)
-        stage = "import"
         try:
+            self.stage = "import"
             module = importlib.import_module(self.module)
-            stage = "API"
+            self.stage = "API"
             wanted: object = getattr(module, "requires_api", API_VERSION)
             if wanted not in range(1, API_VERSION + 1):
                 here = f"plausibly {metadata.version(GROUP)}, API {API_VERSION}"
                 raise LookupError(f"it requires API {wanted!r}; this is {here}")
-            stage = "hook"
+            self.stage = "hook"
             manager = pluggy.PluginManager(GROUP)
             manager.register(module)
             hook = getattr(manager.hook, HOOK, None)
             if hook is None:
                 raise LookupError(f"{self.module} has no function marked @hookimpl")
-            stage = "registration"
+            self.stage = "registration"
             hook(registrar=registrar)
-            self.entries = tuple(registrar.entries)
+            self.entries, self.stage = tuple(registrar.entries), ""
         except KeyboardInterrupt:
             self.ran = False  # so that the next call runs it
             raise
         except BaseException as error:  # noqa: BLE001  # a plugin may raise anything, or exit
-            self.failure = Failure(self.source, stage, error)
+            self.error = error
 
 
 def own_plugins() -> Iterator[Plugin]:
@@ -210,7 +220,7 @@ def other_plugins() -> list[Plugin]:
                 plugins += _declared_by(metadata.distribution(called))
         except Exception as error:  # noqa: BLE001  # any file may be malformed in any way
             source = Source(called, called)
-            plugins.append(Plugin(source, failure=Failure(source, "metadata", error)))
+            plugins.append(Plugin(source, stage="metadata", error=error))
     return sorted(plugins, key=lambda plugin: normalised(plugin.source.distribution))
 
 
@@ -241,7 +251,7 @@ class Registry:
         self._plugins = [*own(), self._this_run]
         self._scanned = False
         self._blocks: list[list[Disabled]] = []
-        self._reported: list[Failure] = []
+        self._reported: list[Plugin] = []
 
     # Any: each kind has its own Protocol
     def entries(self, kind: Kind[Any] | None = None, *, off: bool = False) -> tuple[Entry, ...]:
@@ -259,15 +269,14 @@ class Registry:
             p.source
             for p in self._plugins
             if (p.entries or p is not self._this_run)
-            and p.failure is None
+            and p.error is None
             and self.off(p.source) is None
         )
 
-    def failures(self, *, others: bool = True) -> tuple[Failure, ...]:
-        """Return why plugins failed, of those that are on."""
+    def failures(self, *, others: bool = True) -> tuple[Plugin, ...]:
+        """Return the plugins that failed, of those that are on."""
         self._load(others=others)
-        failures = (plugin.failure for plugin in self._plugins)
-        return tuple(f for f in failures if f is not None and self.off(f.source) is None)
+        return tuple(p for p in self._plugins if p.error is not None and not self.off(p.source))
 
     def disabled(self) -> dict[Source, Disabled]:
         """Return every plugin here that is turned off, with where; none of them is imported."""
@@ -477,15 +486,15 @@ class Registry:
                 reserved = {GROUP, *(normalised(p.source.plugin) for p in self._plugins)}
                 plugins = list(self._others())
                 for plugin in plugins:
-                    source = plugin.source
-                    if plugin.failure is None and normalised(source.plugin) in reserved:
-                        error = LookupError(f"{source.plugin} is a name of plausibly's own")
-                        plugin.failure = Failure(source, "name", error)
+                    name = plugin.source.plugin
+                    if plugin.error is None and normalised(name) in reserved:
+                        plugin.stage = "name"
+                        plugin.error = LookupError(f"{name} is a name of plausibly's own")
                 self._plugins += plugins
                 self._scanned = True
             for plugin in list(self._plugins):
                 wanted = plugin.source.builtin or (others and self.off(plugin.source) is None)
-                if wanted and not plugin.ran and plugin.failure is None:
+                if wanted and not plugin.ran and plugin.error is None:
                     plugin.run()
             return [entry for plugin in self._plugins for entry in plugin.entries]
 
