@@ -98,18 +98,13 @@ def _values(outputs: Tensor, order: Sequence[str], number: int) -> Floats:
         outputs = outputs.float()
     values: NDArray[Any] = outputs.cpu().numpy()  # Any: checked here
     if values.ndim != 2 or values.shape[1] != len(order) or values.dtype.kind != "f":
-        one_logit = len(order) == 2 and values.size == len(values)
-        pad = "torch.nn.functional.pad(model(batch).reshape(-1, 1), (1, 0))"
         raise InputError(
             "outputs-shape",
             f"the module gives {values.dtype} of shape {values.shape} for batch {number}",
             expected=f"floats (examples, {len(order)}): one output per label",
             found=str(values.shape),
-            hint=f"call=lambda model, batch: {pad}, if it is the logit of the second label"
-            if one_logit
-            else "labels= with as many names as outputs",
+            hint="labels= with as many names as outputs; one logit of two labels needs call=",
             source=_MODULE,
-            details={"batch": number, "shape": list(values.shape)},
         )
     return values
 
