@@ -41,7 +41,7 @@ def list_plugins(
     from plausibly.registry.listing import overview
 
     if kind is not None:
-        plugins_new.check_kind(kind, hint="plausibly plugins list, for all of them")
+        plugins_new.check_kind(kind)
     # A plugin without a component may be of any kind.
     rows = [row for row in overview(registry.default()) if kind is None or row.kind in ("", kind)]
     sources = dict.fromkeys(row.source for row in rows)

@@ -62,7 +62,7 @@ def new(
     from plausibly.registry import default
     from plausibly.registry.entries import an
 
-    check_kind(kind, hint="--kind aggregator")
+    check_kind(kind)
     check_name(name, kind, default())
     place = Path(name) if out is None else out
     texts = rendered(name, kind)
@@ -83,18 +83,18 @@ def new(
     output.rows([*rows, ("next", [install, "python -m pytest; plausibly plugins check"])])
 
 
-def check_kind(kind: str, *, hint: str) -> None:
+def check_kind(kind: str) -> None:
     from plausibly.protocols import KINDS
 
     names = [known.name for known in KINDS]
     if kind not in names:
-        close = get_close_matches(kind, names, n=1)
+        close = get_close_matches(kind, names, n=1) or names
         raise InputError(
             "kind-unknown",
             f'there is no kind of component "{kind}"',
             expected=f"one of {', '.join(names)}",
             found=kind,
-            hint=f"--kind {close[0]}" if close else hint,
+            hint=f"--kind {close[0]}",
             source="--kind",
         )
 

@@ -153,12 +153,6 @@ def some_labels(count: int) -> list[str]:
     return [*LABELS, *numbered("label", count)][:count]
 
 
-def labelled(values: Floats, **attributes: object) -> xr.DataArray:
-    examples, labels = values.shape
-    coords = {names.EXAMPLE: numbered("case", examples), names.LABEL: some_labels(labels)}
-    return xr.DataArray(values, coords, list(coords), attrs=attributes)
-
-
 def votes(stream: str, chances: Floats, count: int) -> NDArray[np.int64]:
     """Return how many of `count` votes each label of each example gets, (example, label)."""
     uniform = uniforms(stream, len(chances), count)
