@@ -63,7 +63,7 @@ def test_failures_are_one_error() -> None:
         "float32-kept  fails  from float32 it gives float64",
         "    wanted: From float32 it gives float32, and from float64 float64.",
     ]
-    assert lines[3].startswith("larger-fits-better  fails  the likeliest label scores -0.463, the")
+    assert lines[3].startswith("larger-fits-better  fails  the likeliest label scores -0.415, the")
 
 
 def test_expected_failures_are_counted() -> None:
