@@ -30,7 +30,7 @@ import cut_reference
 from plausibly import testing
 from plausibly.cli.plugins_new import rendered
 from plausibly.protocols import KINDS
-from plausibly.registry import Registry, discovery
+from plausibly.registry import Registrar, Registry, registry
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx  # only where the site is built
@@ -82,13 +82,13 @@ def components(kind: str) -> str:
 
 def hook(name: str) -> str:
     """Return a function that plugins implement, as a block."""
-    lines = inspect.getsource(getattr(discovery, name)).splitlines()
+    lines = inspect.getsource(getattr(registry, name)).splitlines()
     return _code("\n".join(line for line in lines if not line.startswith("@")))
 
 
 def method(name: str) -> str:
     """Return the signature and docstring of a method of `Registrar`, as a block."""
-    source = textwrap.dedent(inspect.getsource(getattr(discovery.Registrar, name)))
+    source = textwrap.dedent(inspect.getsource(getattr(Registrar, name)))
     first, second, third, *_ = source.split('"""')
     return _code(f'{first}"""{second}"""') if third else _code(source)
 

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
 from typing import Literal, TypeAlias
 
 import numpy as np
 import xarray as xr
 
 from plausibly.data import validate
-from plausibly.data.names import (
-    EXAMPLE,
-    LABEL,
-    NUMBERED,
-    check_names,
-    name_texts,
-    near,
-    not_among,
-    quoted,
-    several,
-)
+from plausibly.data.names import NUMBERED, name_texts, not_among, quoted, several
 from plausibly.errors import InputError, listed
 from plausibly.io.json import shortened
 from plausibly.io.label_tables import named_predictions
@@ -33,7 +23,6 @@ Labels: TypeAlias = Sequence[str] | Mapping[int, str] | Mapping[str, str]
 
 _ROWS = "rows"
 _EVERY = "pipeline(inputs, top_k=None), of images top_k=len(model.config.id2label)"
-_WITHIN = 0.01
 
 
 def predictions(
@@ -66,8 +55,8 @@ def predictions(
     Raises
     ------
     InputError
-        ``rows-missing``, ``row-unfit``, ``labels-missing``, ``label-unknown``,
-        ``rows-do-not-sum`` or ``rows-differ``.
+        ``row-unfit``, ``labels-unfit``, ``labels-missing``, ``rows-differ``,
+        and those of predictions: ``array-empty``, ``rows-do-not-sum``.
 
     Examples
     --------
@@ -96,50 +85,18 @@ def predictions(
         example = names[place] if names is not None and place < len(names) else str(place)
         scores = _scores(row, example)
         order = sorted(scores) if order is None else order
-        unknown, lacking = not_among(scores, order), not_among(order, scores)
-        if unknown and labels is not None:
-            guess = near(unknown[0], order)
-            raise _unfit(
-                "label-unknown",
-                example,
-                f"names {quoted(unknown[0])}",
-                expected=f"one of {several(len(order), 'label')}: {listed(map(quoted, order))}",
-                found=listed(map(quoted, unknown)),
-                hint=f"did you mean {quoted(guess)}? fix labels=" if guess else "add it to labels=",
-                labels=unknown,
-            )
-        if unknown or lacking:
-            lacks = f"has no score of {listed(map(quoted, lacking))}"
-            raise _unfit(
+        lacking, unknown = not_among(order, scores), not_among(scores, order)
+        if lacking or unknown:
+            what = f"has no score of {listed(map(quoted, lacking))}"
+            raise InputError(
                 "labels-missing",
-                example,
-                "names other labels than the first row" if labels is None else lacks,
+                f"rows, example {example} {what if lacking else 'names other labels'}",
                 expected=f"all {several(len(order), 'label')} in every row",
                 found=listed(map(quoted, scores)),
-                hint=_EVERY,
-                labels=unknown or lacking,
+                hint=_EVERY if lacking else "labels=model.config.id2label",
+                source=_ROWS,
             )
         values.append([scores[label] for label in order])
-        total = math.fsum(values[-1])
-        if scale == "probability" and abs(total - 1) > _WITHIN:
-            raise _unfit(
-                "rows-do-not-sum",
-                example,
-                f"has scores that sum to {total:.4g}",
-                expected=f"1 within {_WITHIN}, as of a softmax",
-                found=listed(f"{label} {scores[label]:.4g}" for label in order),
-                hint='top_k for every label; scale="independent" for a sigmoid (multi_label=True), '
-                'scale="logit" for function_to_apply="none"',
-            )
-    if order is None or not values:
-        raise InputError(
-            "rows-missing",
-            "there are no rows of a pipeline",
-            expected="one entry per example",
-            found="none",
-            hint=_EVERY,
-            source=_ROWS,
-        )
     if names is not None and len(names) != len(values):
         raise InputError(
             "rows-differ",
@@ -151,24 +108,9 @@ def predictions(
         )
     numbered = {NUMBERED: 1} if names is None else {}
     names = names or [str(place) for place in range(len(values))]
-    check_names(names, EXAMPLE, source="examples")
-    check_names(order, LABEL, source="labels")
-    array = named_predictions(np.array(values, dtype=np.float64), names, order, numbered)
+    numbers = np.array(values, dtype=np.float64).reshape(len(values), len(order or ()))
+    array = named_predictions(numbers, names, order or (), numbered)
     return validate.check_predictions(array, source=_ROWS, scale=scale)
-
-
-def _unfit(
-    name: str, example: str, what: str, *, expected: str, found: str, hint: str, **more: object
-) -> InputError:
-    return InputError(
-        name,
-        f"rows, example {example} {what}",
-        expected=expected,
-        found=found,
-        hint=hint,
-        source=_ROWS,
-        details={"example": example, **more},
-    )
 
 
 def _scores(row: object, example: str) -> dict[str, float]:
@@ -187,15 +129,15 @@ def _scores(row: object, example: str) -> dict[str, float]:
     scores = {
         label: float(score)
         for label, score in pairs
-        if not isinstance(score, bool) and isinstance(score, numbers.Real) and math.isfinite(score)
+        if not isinstance(score, bool) and isinstance(score, Real) and math.isfinite(score)
     }
     if not pairs or len(scores) < len(pairs):
-        raise _unfit(
+        raise InputError(
             "row-unfit",
-            example,
-            "is no row of classification with one finite score per label",
+            f"rows, example {example} is no row of classification, with one finite score per label",
             expected='[{"label": ..., "score": ...}, ...], or {"labels": [...], "scores": [...]}',
             found=shortened(repr(row), 60),
             hint=f"{_EVERY}; of a single input predictions([rows])",
+            source=_ROWS,
         )
     return scores

@@ -98,49 +98,27 @@ def _values(outputs: Tensor, order: Sequence[str], number: int) -> Floats:
         outputs = outputs.float()
     values: NDArray[Any] = outputs.cpu().numpy()  # Any: checked here
     if values.ndim != 2 or values.shape[1] != len(order) or values.dtype.kind != "f":
-        one_logit = len(order) == 2 and values.size == len(values)
-        pad = "torch.nn.functional.pad(model(batch).reshape(-1, 1), (1, 0))"
         raise InputError(
             "outputs-shape",
             f"the module gives {values.dtype} of shape {values.shape} for batch {number}",
             expected=f"floats (examples, {len(order)}): one output per label",
             found=str(values.shape),
-            hint=f"call=lambda model, batch: {pad}, if it is the logit of the second label"
-            if one_logit
-            else "labels= with as many names as outputs",
+            hint="labels= with as many names as outputs; one logit of two labels needs call=",
             source=_MODULE,
-            details={"batch": number, "shape": list(values.shape)},
         )
     return values
 
 
-def _names(
-    batch: Batch, examples: Examples | None, named: Sequence[str] | None, rows: range, number: int
-) -> list[str]:
-    if examples is None:
-        return list(map(str, rows))
-    if named is not None:
-        if rows.stop > len(named):
-            raise _names_differ(named, rows.stop, f"batches 1 to {number} have")
-        return list(named[rows.start : rows.stop])
-    try:
-        names = _texts(examples(batch) if callable(examples) else batch[examples])
-    except (KeyError, IndexError, TypeError):
-        raise _batch_unfit(batch, f"batch {number} has no item {examples!r}") from None
-    if len(names) != len(rows):
-        raise _names_differ(names, len(rows), f"batch {number} has")
-    return names
-
-
-def _names_differ(names: Sequence[str], rows: int, of: str) -> InputError:
-    return InputError(
-        "names-differ",
-        f"examples= has {several(len(names), 'name')}, and {of} {several(rows, 'row')}",
-        expected="one name per row",
-        found=counted(len(names)),
-        hint="name all examples of the data set; DataLoader(..., drop_last=False)",
-        source="examples",
-    )
+def _check_lengths(names: Sequence[str], rows: int, source: str) -> None:
+    if len(names) != rows:
+        raise InputError(
+            "names-differ",
+            f"examples= has {several(len(names), 'name')}, and {source} has {several(rows, 'row')}",
+            expected="one name per row",
+            found=counted(len(names)),
+            hint="name all examples of the data set; DataLoader(..., drop_last=False)",
+            source="examples",
+        )
 
 
 def predictions(
@@ -185,8 +163,8 @@ def predictions(
     Raises
     ------
     InputError
-        ``loader-shuffles``, ``loader-empty``, ``batch-unfit``, ``outputs-shape``,
-        ``numbers-not-finite``, ``names-differ``, ``example-twice``, with the number of the batch.
+        ``loader-shuffles``, ``batch-unfit``, ``outputs-shape``, ``names-differ``, and those of
+        predictions: ``array-empty``, ``numbers-not-finite``, ``example-twice``.
 
     Warns
     -----
@@ -196,59 +174,30 @@ def predictions(
     torch = require("torch", extra="torch", source="plausibly.torch")
     order = name_texts(table_from(labels, LABEL)[LABEL].values)
     by_batch = isinstance(examples, (str, int)) or callable(examples)
-    named = None if examples is None or by_batch else _texts(examples)
     if not by_batch:
         _check_order(loader)
-    blocks: list[Floats] = []
-    batch_of: dict[str, int] = {}
+    blocks: list[Floats] = [np.empty((0, len(order)), np.float32)]
+    names: list[str] = []
     parameters = getattr(module, "parameters", None)
     first_of = next(iter(parameters()), None) if callable(parameters) else None
     where = getattr(first_of, "device", None) if device is None else device
     with _evaluating(module), torch.no_grad():
         for number, batch in enumerate(loader, start=1):
-            outputs = _outputs(module, _moved(batch, where), call, number)
-            values = _values(outputs, order, number)
-            batch_rows = range(len(batch_of), len(batch_of) + len(values))
-            names = _names(batch, examples, named, batch_rows, number)
-            if not np.isfinite(values).all():
-                rows, columns = (places.tolist() for places in np.nonzero(~np.isfinite(values)))
-                bad = list(dict.fromkeys(names[row] for row in rows))
-                raise InputError(
-                    "numbers-not-finite",
-                    "the module gives numbers that are not finite for "
-                    f"{several(len(bad), 'example')} of batch {number}",
-                    expected="numbers",
-                    found=f"{values[rows[0], columns[0]]} for {order[columns[0]]} of {listed(bad)}",
-                    hint="look at these inputs; of half precision try model.float()",
-                    source=_MODULE,
-                    details={"batch": number, "examples": bad},
-                )
-            for name in names:
-                if name in batch_of:
-                    raise InputError(
-                        "example-twice",
-                        f"the loader gives example {name} twice",
-                        expected="each example once",
-                        found=f"batches {batch_of[name]} and {number}",
-                        hint="a sampler without replacement, or names that differ",
-                        source=_LOADER,
-                        details={"examples": [name]},
-                    )
-                batch_of[name] = number
+            values = _values(_outputs(module, _moved(batch, where), call, number), order, number)
             blocks.append(values)
-    if not batch_of:
-        raise InputError(
-            "loader-empty",
-            "the loader gave no batch",
-            expected="one or more batches",
-            found="none",
-            hint="look at its data set; an iterator is empty after it was read once",
-            source=_LOADER,
-        )
-    if named is not None and len(named) != len(batch_of):
-        raise _names_differ(named, len(batch_of), "the loader has")
+            if by_batch:
+                try:
+                    own = _texts(examples(batch) if callable(examples) else batch[examples])
+                except (KeyError, IndexError, TypeError):
+                    what = f"batch {number} has no item {examples!r}"
+                    raise _batch_unfit(batch, what) from None
+                _check_lengths(own, len(values), f"batch {number}")
+                names += own
     values = np.concatenate(blocks)
-    sums = np.allclose(values.sum(axis=1), 1, atol=1e-3)
+    if not by_batch:
+        names = list(map(str, range(len(values)))) if examples is None else _texts(examples)
+        _check_lengths(names, len(values), "the loader")
+    sums = names and np.allclose(values.sum(axis=1), 1, atol=1e-3)
     if scale == "logit" and len(order) > 1 and sums and (values >= 0).all():
         warn(
             "logits-look-normalised",
@@ -259,7 +208,7 @@ def predictions(
             source=_MODULE,
         )
     numbered = {NUMBERED: 1} if examples is None else {}
-    array = named_predictions(values, list(batch_of), order, numbered)
+    array = named_predictions(values, names, order, numbered)
     return validate.check_predictions(array, source=_MODULE, scale=scale)
 
 

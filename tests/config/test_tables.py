@@ -16,10 +16,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from plausibly.errors import ComponentError, InputError, MissingExtra
-from plausibly.protocols import AGGREGATOR, Aggregator, Calibrator, Kind
-from plausibly.registry import Registry
+from plausibly.protocols import Aggregator, Calibrator, Kind
 from plausibly.registry.mistakes import Mistakes, ParameterError
-from plausibly.registry.parameters import Strict, expected, plain, signature
+from plausibly.registry.parameters import Strict, as_table, expected, plain, signature
 
 RECORDED = Path(__file__).with_name("tables.txt")
 Name = NewType("Name", str)
@@ -317,11 +316,11 @@ def test_what_cannot_be_written_down() -> None:
             self.kept = kept
 
     with pytest.raises(ParameterError) as caught:
-        Registry().describe(AGGREGATOR, Ordinary(np.ones(3), "x"), unregistered="mine")
+        as_table(Ordinary(np.ones(3), "x"), no_kinds)
     line = "cannot be written down: it is no number, text, list, table or component"
     assert [str(mistake) for mistake in caught.value.mistakes] == [
         f"array: {line}",
         f"name: {line}",
     ]
     assert caught.value.hint == "make the component a frozen attrs class with plain parameters"
-    assert caught.value.source == "aggregator Ordinary"
+    assert caught.value.source == "Ordinary"

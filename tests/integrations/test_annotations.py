@@ -210,7 +210,7 @@ def test_rankings() -> None:
     assert thresholds(calibrated(rankings, kind="partial-ranking")) == expected
     with refused("kind-missing"):
         calibrated([row[:1] for row in rankings])
-    with refused("answers-unfit", "found ['benign', 'unsure']"):
+    with refused("answer-invalid", "found 'benign'"):
         calibrated([["benign", "unsure"]] * len(X), kind="partial-ranking")
 
 
@@ -256,7 +256,7 @@ UNREAD: list[tuple[object, str | None, str, str]] = [
     (COUNTS[:, :2], None, "columns-differ", 'found 2 hint kind="single-label", if the columns are'),
     (FRAME, None, "columns-differ", 'found numbers in "benign", "malignant", "other" hint kind'),
     (np.zeros((60, 3), dtype=int), "counts", "counts-unfit", "in 0, 1, 2, … (60 in all) expected"),
-    (SHARES.tolist(), None, "answers-unfit", "hint numpy.asarray(annotations), if they are plaus"),
+    (SHARES.tolist(), None, "label-unknown", "expected one of 3 declared labels"),
     ([["benign", "unknown"]] * 60, None, "label-unknown", "unknown"),
     (COUNTS, "soft-label", "kind-unfit", 'found kind "soft-label" hint leave kind= out'),
     (COUNTS, None, "kind-missing", 'found 0, 4, 0 hint kind="counts", or kind="single-label"'),
@@ -270,7 +270,7 @@ UNREAD: list[tuple[object, str | None, str, str]] = [
     ([[1, 2, 1], [1]] * 30, "counts", "component-unknown", ""),
     (VOTES, "counts", "component-unknown", ""),
     ([[["unsure"]]] * 60, None, "kind-missing", 'hint kind="partial-ranking", or kind="label-set"'),
-    (FEW, None, "labels-differ", "found 1 of them hint declare them where annotations are read"),
+    (FEW, None, "labels-differ", 'lack the labels "malignant", "unsure"'),
 ]
 
 

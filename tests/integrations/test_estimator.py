@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import importlib
 import pickle
-import re
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -105,24 +103,17 @@ def test_single_labels_give_the_order_statistic_of_split_conformal_prediction() 
     assert (model.predict_set(X_NEW) == (model.predict_proba(X_NEW) >= own[19])).all()
 
 
-def test_labels_equal_the_sets(calibrated: AmbiguousConformalClassifier) -> None:
+def test_labels_equal_the_sets_and_keep_their_type(
+    calibrated: AmbiguousConformalClassifier,
+) -> None:
     sets = calibrated.predict_set(X_NEW, 0.1)
-    result = calibrated.predict_labels(X_NEW, 0.1)
-    expected = [
-        tuple(label for label, inside in zip(world.LABELS, row, strict=True) if inside)
-        for row in sets
-    ]
-    assert result == expected
-    assert {len(row) for row in result} > {1}
-
-
-def test_zeros_and_ones_come_back_as_numbers() -> None:
+    labels = np.array(world.LABELS)
+    assert calibrated.predict_labels(X_NEW, 0.1) == [tuple(labels[row].tolist()) for row in sets]
     y = (X_TRAIN[:, 0] > 0).astype(int)
     votes = [[int(x > 0), int(x > 0.5)] for x in X[:, 0]]
     model = AmbiguousConformalClassifier(alpha=0.2).fit(X_TRAIN, y).conformalize(X, votes)
     assert set(sum(model.predict_labels(X_NEW), ())) == {0, 1}
     assert model.predictor_.labels == ("0", "1")
-    assert model.predict_set(X_NEW).shape == (len(X_NEW), 2)
 
 
 def test_coverage_is_the_share_of_the_plausibilities(
@@ -151,7 +142,7 @@ def test_before_there_is_a_calibration() -> None:
         model.predict_set(X_NEW)
     error = caught.value
     assert isinstance(error, NotFittedError)
-    assert (error.name, error.found) == ("not-conformalized", "a fitted model")
+    assert error.name == "not-conformalized"
     assert error.hint == "conformalize(X_calibration, annotations)"
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
     for ask in (
@@ -168,13 +159,11 @@ def test_before_there_is_a_calibration() -> None:
 
 
 def test_before_there_is_a_model() -> None:
-    for ask in ("predict", "predict_proba", "predictions"):
+    for method in ("predict", "predict_proba", "predictions"):
         with pytest.raises(NotFittedError):
-            getattr(AmbiguousConformalClassifier(), ask)(X)
-    with pytest.raises(NotConformalized) as caught:
+            getattr(AmbiguousConformalClassifier(), method)(X)
+    with pytest.raises(NotFittedError):
         AmbiguousConformalClassifier().conformalize(X, VOTES)
-    assert caught.value.found == "no model"
-    assert "estimator=FrozenEstimator(model)" in caught.value.hint
 
 
 def test_a_frozen_model_needs_no_fit(calibrated: AmbiguousConformalClassifier) -> None:
@@ -193,7 +182,7 @@ def test_alpha_of_the_estimator_is_read_when_sets_are_predicted() -> None:
     both = model.predict_set(X_NEW)
     assert (both == model.predict_set(X_NEW, ALPHAS)).all()
     for ask in (model.guarantee, lambda: model.predict_labels(X_NEW)):
-        with refused("alpha-several", "found 0.1, 0.3 hint alpha=0.1"):
+        with refused("alpha-range", "found [0.1, 0.3], which is not a number hint alpha=0.1"):
             ask()
     model.set_params(alpha="0.3")
     assert (model.predict_set(X_NEW) == both[..., 1]).all()
@@ -206,13 +195,6 @@ def test_a_model_without_probabilities() -> None:
         model.conformalize(X, VOTES)
     fixed = AmbiguousConformalClassifier(CalibratedClassifierCV(LinearSVC()))
     assert fixed.fit(X_TRAIN, Y_TRAIN).conformalize(X, VOTES).predict_set(X_NEW, 0.1).any()
-
-
-def test_several_outputs() -> None:
-    model = AmbiguousConformalClassifier(DecisionTreeClassifier())
-    model.fit(X_TRAIN, np.stack([Y_TRAIN, Y_TRAIN], axis=1))
-    with refused("outputs-several", "found 2 per row"):
-        model.conformalize(X, VOTES)
 
 
 def test_coordinates_reach_the_calibrator() -> None:
@@ -326,7 +308,7 @@ def test_frames_in_and_out() -> None:
         fresh = AmbiguousConformalClassifier(alpha=0.2).fit(train, Y_TRAIN)
         assert isinstance(fresh.conformalize(calibration, FEW_VOTES).predict_p(new), pd.DataFrame)
     with refused("output-unknown", 'found polars hint set_output("pandas")'):
-        model.set_output("polars")
+        model.set_output("polars").predict_set(new)
 
 
 def test_weights_reach_the_estimator_with_and_without_routing(routing: None) -> None:
@@ -371,15 +353,3 @@ def test_rows_that_the_model_saw_by_content() -> None:
     model.conformalize(np.vstack([FEW[:1], FEW_NEW]), [FEW_VOTES[0], *FEW_NEW_VOTES])
     few = (FEW > 0).astype(float)
     AmbiguousConformalClassifier().fit(few, world.majority(FEW_VOTES)).conformalize(few, FEW_VOTES)
-
-
-def test_the_page_names_every_method(project: Path) -> None:
-    page = (project / "docs" / "sklearn.md").read_text(encoding="utf-8")
-    named = vars(AmbiguousConformalClassifier)
-    # Those of scikit-learn's routing are its own.
-    routing = re.compile("_request|_metadata_routing")
-    methods = {name for name in named if not name.startswith("_") and not routing.search(name)}
-    parameters = set(AmbiguousConformalClassifier().get_params(deep=False))
-    assert [name for name in methods | parameters if name not in page] == []
-    for name in re.findall(r"^\| `(\w+)\(", page, re.M):
-        assert hasattr(AmbiguousConformalClassifier, name), name

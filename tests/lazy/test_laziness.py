@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 import dask
+import dask.array as da
 import numpy as np
 import pytest
 import xarray as xr
@@ -126,6 +127,28 @@ def test_hard_rows_are_counted_over_all_chunks() -> None:
     hard.values[np.arange(40), np.arange(40) % len(LABELS)] = 1
     with pytest.warns(PlausiblyWarning, match="predictions, all of rows are only 0 and 1"):
         plausibly.calibrate(hard.chunk(example=7), plausibilities(cal))
+
+
+def test_no_array_larger_than_a_chunk() -> None:
+    n, labels, size = 3000, 2000, 100
+    zeros = da.zeros((n, labels), np.float32, chunks=(size, -1))
+    texts = [f"l{place}" for place in range(labels)]
+    lazy = labelled(zeros + np.float32(1 / labels), "e", texts)
+    answers = plausibly.to_sparse(
+        xr.DataArray(np.eye(labels)[np.arange(n) % labels], dims=lazy.dims, coords=lazy.coords)
+    )
+
+    def run(rows: slice) -> None:
+        model, votes = lazy[rows], answers.isel(example=rows)
+        predictor = plausibly.calibrate(model, votes)
+        new = [f"t{name}" for name in model.example.values]
+        sets = predictor.predict(model.assign_coords(example=new), 0.1)
+        plausibly.evaluate(sets, votes.assign_coords(example=new))
+
+    with dask.config.set(scheduler="synchronous"):
+        run(slice(2 * size))  # modules that are imported on the way are no arrays
+        with at_most(n * labels * 4 / 2 / MIB):
+            run(slice(None))
 
 
 @pytest.mark.parametrize("score", ["probability", "margin", {"name": "aps", "randomised": True}])

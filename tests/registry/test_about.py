@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.metadata as metadata
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import attrs
 import pytest
@@ -16,9 +16,6 @@ from plausibly.registry.entries import extras_of, missing
 from plausibly.registry.listing import about
 from refusals import refused
 from registry_components import Drawn
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence as OnlyForCheckers
 
 
 @attrs.frozen(kw_only=True)
@@ -64,13 +61,6 @@ class Documented(Votes):
     own: int = attrs.field(default=attrs.Factory(lambda self: self.rounds, takes_self=True))
 
 
-@attrs.frozen
-class Unresolved:
-    """Types that exist for checkers only."""
-
-    names: OnlyForCheckers[str] = ()
-
-
 def plain(value: object) -> object:
     """Stand in for a registry that knows one calibrator."""
     if isinstance(value, Drawn):
@@ -90,9 +80,6 @@ def test_every_parameter_in_words() -> None:
         ("own", "an integer", "", ""),
     ]
     assert [p.name for p in about(Documented, plain) if p.required] == ["strict"]
-    (parameter,) = about(Unresolved, plain)
-    assert (parameter.name, parameter.type) == ("names", "OnlyForCheckers[str]")
-    assert parameter.default == "[]"
 
 
 REQUIRES = {
@@ -102,7 +89,6 @@ REQUIRES = {
         'gone[more]>=2 ; extra == "crowd"',
         "far-away ; extra == 'crowd'",
         "only-there; sys_platform == 'nowhere' and extra == 'crowd'",
-        "thesis[crowd,fine]; extra == 'all'",
     ]
 }
 
@@ -122,7 +108,6 @@ def test_missing_requirements_of_an_extra(monkeypatch: pytest.MonkeyPatch) -> No
     for distribution, extra, lacking in (
         ("thesis", "crowd", ("gone", "far-away")),
         ("thesis", "fine", ()),
-        ("thesis", "all", ("gone", "far-away")),
         ("thesis", "", ()),
         ("", "crowd", ()),
         ("thesis", "unheard-of", ()),

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata as metadata
-import platform
 import sys
-from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -118,33 +116,35 @@ calibrator
 
 combiner
   least      no summary
-  house-min  (house-rules 1.3, failed at check)
-  half       (pairs-reader 0.1, failed at registration)
+  house-min  (house-rules 1.3)
 
 plugins without a component
+  pairs   (pairs-reader 0.1, failed at registration)
   chatty  (chatty-plugin 0.2, disabled)
   empty   (nothing-yet 0.2)
 
-failed at check  combiner house:house-min: expected combine(p, held_out), found
-  combine(p_values, alpha)
 failed at registration  pairs (pairs-reader 0.1): No module named 'polars'
 disabled  chatty (chatty-plugin 0.2): PLAUSIBLY_DISABLE_PLUGINS names chatty
 ready  empty (nothing-yet 0.2): it registers nothing
-7 components of 7 plugins, 2 failed, 1 disabled:  plausibly plugins check
+components  8
+plugins     7, 1 failed, 1 disabled
+next        plausibly plugins check
 """
 CHECK = """\
-FAILED  house-rules 1.3   combiner house:house-min, member combine: expected
+FAILED  house-rules 1.3  combiner house:house-min, at making: combiner
+          "house-min" of house (house-rules 1.3), member combine: expected
           combine(p, held_out), found combine(p_values, alpha)
-        hint  fix it as the Protocol PValueCombiner of plausibly.plugin says
-ok      nothing-yet 0.2   plugin empty: it registers nothing
+        hint  fix it as the Protocol PValueCombiner of plausibly.plugin says, or
+            name another: plausibly plugins list --kind combiner
+ok      nothing-yet 0.2  plugin empty: it registers nothing
 FAILED  pairs-reader 0.1  plugin pairs, at registration: No module named
           'polars'
-        hint  install what provides polars, or PLAUSIBLY_DISABLE_PLUGINS=pairs
-ok      thesis-pl 0.2     aggregator thesis:pl
-ok      thesis-pl 0.2     aggregator thesis:tempered: not made: temperature has
-          no default
-ok      5 components of 2 plugins of plausibly
-2 of 6 plugins failed.
+        hint  pip install --upgrade pairs-reader, or pip uninstall pairs-reader
+ok      thesis-pl 0.2  aggregator thesis:pl
+ok      thesis-pl 0.2  aggregator thesis:tempered: not made: temperature has no
+          default
+ok      5 of plausibly's components
+plugins 6, 2 failed
 """
 INFO = """\
 plugin  thesis (thesis-pl 0.2)
@@ -179,14 +179,9 @@ def test_the_list_shows_each_state(world: Plugins, monkeypatch: pytest.MonkeyPat
     assert "  mine       (registered here)\n" in plain(
         run("plugins", "list", "--kind", "aggregator")
     )
-    assert "summary     Votes with a temperature.\n" in plain(run("plugins", "info", "mine"))
 
 
-def test_components_that_need_an_extra(
-    world: Plugins, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """One line for all of a plugin that lack the same."""
-
+def test_components_that_need_an_extra(world: Plugins, monkeypatch: pytest.MonkeyPatch) -> None:
     def kit(registrar: Registrar) -> None:
         for name in ("glad", "mace"):
             registrar.add(AGGREGATOR, name, f"no_such_module_xyz:{name}", extra="crowd")
@@ -200,23 +195,14 @@ def test_components_that_need_an_extra(
     use(monkeypatch, world.registry())
     out = run("plugins", "list", "--kind", "aggregator").out
     assert '  odd        (odd-plugin 0.2, needs extra "crowd")\n' in out
-    assert 'needs extra "crowd"  aggregator odd:odd: crowd-kit not installed\n' in out
-    assert 'needs extra "crowd"  2 components of kit: crowd-kit not installed\n' in out
+    assert 'needs extra "crowd"  odd (odd-plugin 0.2): crowd-kit not installed\n' in out
+    assert 'needs extra "crowd"  kit (plausibly 0.2): crowd-kit not installed\n' in out
     assert out.count("not installed") == 2
     out = plain(run("plugins", "check", "odd"))
     assert out.startswith('EXTRA   odd-plugin 0.2  aggregator odd:odd: needs the extra "crowd":')
-    assert out.endswith('hint  pip install "odd-plugin[crowd]"\n1 plugin, none failed.\n')
+    assert out.endswith('hint  pip install "odd-plugin[crowd]"\nplugins 1, 0 failed\n')
     out = run("plugins", "check").out
-    assert 'EXTRA   2 components of kit:  pip install "plausibly[crowd]"\n' in out
-    (tmp_path / "needy_xyz.py").write_text(
-        "from plausibly.plugin import require\n"
-        "require('not_there_xyz', extra='parquet', source='score needy')\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    registry.default().register(SCORE, "needy", "needy_xyz:Needy")
-    out = plain(run("plugins", "check", "needy"))
-    assert out.startswith("EXTRA   registered here  score (this run):needy: score needy needs")
-    assert 'hint  pip install "plausibly[parquet]"\n' in out
+    assert """EXTRA   2 of plausibly's components  pip install "plausibly[crowd]"\n""" in out
 
 
 def test_plugins_that_are_off(world: Plugins, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,11 +220,6 @@ def test_plugins_that_are_off(world: Plugins, monkeypatch: pytest.MonkeyPatch) -
         "votes (plausibly 0.2)",
         "chatty (chatty-plugin 0.2)",
     }
-    for words in (["list"], ["info", "thesis"], ["check", "thesis"]):
-        use(monkeypatch, world.registry(disabled="thesos"))
-        ran = run("plugins", *words)
-        assert ran.code == 0
-        assert ran.err.startswith("warning plugin-unknown: PLAUSIBLY_DISABLE_PLUGINS names")
 
 
 def test_the_check_of_all(world: Plugins, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,25 +230,10 @@ def test_the_check_of_all(world: Plugins, monkeypatch: pytest.MonkeyPatch) -> No
     (checked,) = document.pop("checked")
     assert document == {"command": "plugins check", "failed": 1, "warnings": []}
     source = {"plugin": "house", "distribution": "house-rules", "version": "1.3"}
-    component = {**source, "kind": "combiner", "component": "house-min"}
-    problem = {
-        "member": "combine",
-        "expected": "combine(p, held_out)",
-        "found": "combine(p_values, alpha)",
-    }
-    hint = "fix it as the Protocol PValueCombiner of plausibly.plugin says"
-    state = {"state": "failed", "stage": "check", "reason": ""}
-    problems = [component | problem]
-    assert checked == {**component, **state, "problems": problems, "hint": hint}
-
-    def broken(registrar: Registrar) -> None:
-        raise RuntimeError("no licence")
-
-    world.add("scores", broken)
-    use(monkeypatch, world.registry())
-    out = plain(run("plugins", "check"), code=3)
-    assert "plugin scores, at registration: RuntimeError: no licence" in " ".join(out.split())
-    assert "hint  reinstall plausibly: its installation is incomplete\n" in out
+    component = {**source, "kind": "combiner", "name": "house-min"}
+    assert checked.pop("reason").endswith("found combine(p_values, alpha)")
+    assert checked.pop("hint").startswith("fix it as the Protocol PValueCombiner")
+    assert checked == {**component, "state": "failed", "stage": "making"}
 
 
 @pytest.mark.parametrize(
@@ -292,8 +258,8 @@ NOT_RESOLVED = f"the parameters of {__name__}.Nameless have types that do not ex
     [
         (SCORE, Nameless, f"score odd:odd, at making: {NOT_RESOLVED}"),
         (SCORE, Stubborn, 'score odd:odd, at making: score "odd": no such model'),
-        (SCORE, "no_such_module_xyz:X", "score odd:odd, at loading: No module named 'no_such_m"),
-        (AGGREGATOR, Halfway, "aggregator odd:odd, member aggregate: expected"),
+        (SCORE, "no_such_module_xyz:X", 'score odd:odd, at loading: score "odd" of odd'),
+        (AGGREGATOR, Halfway, 'aggregator odd:odd, at making: aggregator "odd" of odd'),
     ],
 )
 def test_components_that_cannot_be_made(
@@ -306,11 +272,6 @@ def test_components_that_cannot_be_made(
     ran = run("plugins", "check", "odd")
     assert (ran.code, ran.err) == (3, "")
     assert " ".join(ran.out.split()).startswith(f"FAILED odd-plugin 0.2 {line}")
-    if target is Halfway:
-        out = plain(run("plugins", "info", "odd"))
-        assert "state   ready, but 1 component failed\n" in out
-        assert "state       failed at check: expected aggregate(annotations, keys), found" in out
-        assert "\nuse " not in out
 
 
 def test_the_kit_checks_components_of_others_and_named_ones(
@@ -335,10 +296,10 @@ def test_the_kit_checks_components_of_others_and_named_ones(
     assert sorted(checked) == ["aggregator Frequency", "aggregator Smoothed"]
     assert "aggregator Smoothed: 1 of 2 rules hold, 1 fails rule" in " ".join(ran.out.split())
     assert "\n          rule  state\n" in ran.out, "the kit's own lines stay"
-    assert "ok      registered here   aggregator (this run):mine: 23 rules" in ran.out
+    assert "ok      registered here  aggregator (this run):mine: 23 rules" in ran.out
     assert run("plugins", "check", "frequency", "--rules").out == (
         "ok      plausibly 0.2  aggregator votes:frequency: 23 rules, 1 expected failure\n"
-        "1 plugin, none failed.\n"
+        "plugins 1, 0 failed\n"
     )
     ran = run("plugins", "check", "least", "--rules")
     assert ran.code == 3
@@ -354,8 +315,7 @@ def test_the_info_of_plugins_and_components(world: Plugins) -> None:
     out = plain(run("plugins", "info", "pairs", "chatty", "empty", "gone"))
     for lines in (
         "plugin  pairs (pairs-reader 0.1)\n"
-        "state   failed at registration: No module named 'polars'\n"
-        "offers  combiner half\n",
+        "state   failed at registration: No module named 'polars'\n",
         "state   disabled: PLAUSIBLY_DISABLE_PLUGINS names chatty\n",
         "state   ready: it registers nothing\n",
         'unknown  score "gone" of this run cannot be loaded: expected a class or function\n',
@@ -370,31 +330,16 @@ def test_the_info_of_plugins_and_components(world: Plugins) -> None:
     assert wanted.items() <= component.items()
     (plugin,) = run("plugins", "info", "pairs", "--json").document["plugins"]
     assert (plugin["state"], plugin["stage"]) == ("failed", "registration")
-    assert plugin["offers"] == [{"kind": "combiner", "name": "half"}]
+    assert plugin["offers"] == []
 
 
 def test_the_info_of_the_installation(world: Plugins, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(VARIABLE)
-    out = run("info").out
-    assert "plugins      5 ready, 2 failed, 0 disabled\n" in out
-    assert "environment  nothing set\n" in out
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     monkeypatch.setenv(VARIABLE, "thesis,chatty")
-    first, *rest = plain(run("info")).splitlines()
     document = run("info", "--json").document
-    assert first == (
-        f"plausibly {plausibly.__version__} · Python {platform.python_version()} · "
-        f"{document['threads']} threads · predictor format {FORMAT}"
-    )
-    assert rest[0].startswith("core         attrs ")
-    assert rest[-3:] == [
-        "plugins      3 ready, 2 failed, 2 disabled",
-        "environment  PLAUSIBLY_DISABLE_PLUGINS=thesis,chatty, OMP_NUM_THREADS=3",
-        f"python       {sys.executable}",
-    ]
     wanted = {
         "version": plausibly.__version__,
-        "plugins": {"ready": 3, "failed": 2, "disabled": 2},
+        "plugins": {"ready": 4, "failed": 1, "disabled": 2},
         "predictor_format": FORMAT,
         "interpreter": sys.executable,
         "environment": {VARIABLE: "thesis,chatty", "OMP_NUM_THREADS": "3"},
@@ -404,10 +349,5 @@ def test_the_info_of_the_installation(world: Plugins, monkeypatch: pytest.Monkey
     assert (extras["demo"], "all" in extras) == (True, False)
     assert core["numpy"] == metadata.version("numpy")
     assert {"xarray", "pluggy", "attrs"} <= set(core)
-    listed = " ".join(rest).split("extras       ")[1].split("plugins")[0]
-    yes, no = listed.split("; not installed: ")
-    for words, installed in ((yes, True), (no, False)):
-        assert words.split() == ([name for name in extras if extras[name] is installed] or ["none"])
-    assert run("info", "--quiet").out == ""
     assert info.version("no-such-distribution-xyz") == "missing"
     assert info.requirements("no-such-distribution-xyz") == []

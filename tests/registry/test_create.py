@@ -15,7 +15,6 @@ import pytest
 from plausibly.errors import ComponentError, MissingExtra
 from plausibly.plugin import AGGREGATOR, CALIBRATOR
 from plausibly.protocols import Kind
-from plausibly.registry import Registry
 from plausibly.registry.mistakes import ParameterError
 from refusals import refused
 from registry_components import By, Drawn, Frequency, Plugins, Smoothed, offering
@@ -70,14 +69,13 @@ SITE = {"name": "by", "by": "site", "draws": 3}
 @pytest.mark.parametrize(
     ("kind", "component", "parameters", "name", "pieces"),
     [
-        (CALIBRATOR, Drawn(), {"draws": 3}, "component-parameter", "found draws hint Drawn("),
-        (CALIBRATOR, THREE, {"draws": 3}, "component-parameter", "draws is given twice"),
+        (CALIBRATOR, Drawn(), {"draws": 3}, "component-parameter", "calibrator Drawn and draws"),
+        (CALIBRATOR, THREE, {"draws": 3}, "component-parameter", "calibrator drawn and draws"),
         (CALIBRATOR, {}, {}, "component-name", "found the keys none"),
         (CALIBRATOR, {"nam": "x", "b": 1}, {}, "component-name", "found the keys nam, b"),
         (CALIBRATOR, {"name": 7}, {}, "component-name", "found name = 7"),
         (AGGREGATOR, "frequensy", {}, "component-unknown", 'did you mean "frequency"?'),
         (AGGREGATOR, "placket-luce", {}, "component-unknown", 'mean "thesis:plackett-luce"'),
-        (CALIBRATOR, "least", {}, "component-unknown", "found a combiner of that name"),
         (AGGREGATOR, "thesis:zzz", {}, "component-unknown", f"environment of {sys.executable}"),
         (AGGREGATOR, "glda", {}, "component-unknown", 'did you mean "crowd-kit:glad"?'),
         # What cannot be loaded is no advice: only smoothed has such a parameter.
@@ -124,16 +122,10 @@ def test_every_mistake_at_every_depth(plugins: Plugins) -> None:
         "many[0].draws: must be >= 1, found 0",
         'many[1]: no calibrator "drwan"; did you mean "drawn"?',
         "many[2].by: is required: text",
-        "many[3]: this is no calibrator: 3; expected a name, a table with a name, or an object "
-        "that has calibrate",
+        "many[3]: this is no calibrator: 3; expected a name, a table with a name, or an object",
     ]
     assert "inner.draws = 7" in error.hint
     assert "write inner.draws = 3" in error.hint
-
-
-def test_nothing_is_installed() -> None:
-    with refused("component-unknown", "plausibly is on the path, but not installed"):
-        Registry(own=tuple, others=tuple).create(AGGREGATOR, "frequency")
 
 
 def test_built_ins_keep_their_bare_names(plugins: Plugins) -> None:
@@ -148,13 +140,13 @@ def test_built_ins_keep_their_bare_names(plugins: Plugins) -> None:
 
 
 @pytest.mark.parametrize(
-    ("plugin", "clash", "hint"),
+    ("plugin", "clash"),
     [
-        ("thesis", "pl-tools 1.1 (tools) and thesis-pl 0.2 (thesis)", "say tools:pl or thesis:pl"),
-        ("tools", "pl-tools 1.1 (tools) and thesis-pl 0.2 (tools)", "say pl-tools:pl or thesis-pl"),
+        ("thesis", "pl-tools 1.1 (tools) and thesis-pl 0.2 (thesis)"),
+        ("tools", "pl-tools 1.1 (tools) and thesis-pl 0.2 (tools)"),
     ],
 )
-def test_plugins_of_others_clash(plugins: Plugins, plugin: str, clash: str, hint: str) -> None:
+def test_plugins_of_others_clash(plugins: Plugins, plugin: str, clash: str) -> None:
     """Two distributions may call their plugins alike; the distribution's name tells them apart."""
     plugins.add("tools", offering("pl"), distribution="pl-tools", version="1.1")
     plugins.add(plugin, offering("pl", Frequency), distribution="thesis-pl")
@@ -162,7 +154,7 @@ def test_plugins_of_others_clash(plugins: Plugins, plugin: str, clash: str, hint
     made = plugins.registry()
     assert made.failures() == ()
     for name in {"pl", "tools:pl"} if plugin == "tools" else {"pl"}:
-        with refused("name-clash", f"found {clash} hint {hint}", "; or disable one"):
+        with refused("name-clash", f"found {clash} hint pl-tools:pl or thesis-pl:pl; or disable"):
             made.create(AGGREGATOR, name)
     assert made.create(AGGREGATOR, f"{plugin}:borda") == Smoothed()
     assert made.create(AGGREGATOR, "pl-tools:pl") == Smoothed()
@@ -199,8 +191,7 @@ def test_nothing_is_loaded_before_it_is_needed(plugins: Plugins) -> None:
 )
 def test_a_target_that_cannot_be_loaded(plugins: Plugins, target: str, reason: str) -> None:
     plugins.add("thesis", offering("lazy", target), distribution="thesis-pl")
-    hint = "hint fix or reinstall thesis-pl; others: plausibly plugins list --kind aggregator"
-    with refused("component-unloadable", reason, hint):
+    with refused("component-unloadable", reason, "hint fix or reinstall thesis-pl"):
         plugins.registry().create(AGGREGATOR, "lazy")
 
 
@@ -212,10 +203,6 @@ def test_a_target_that_needs_an_extra(
         "require('not_there_xyz', extra='crowd', source='aggregator glad')\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(
-        "plausibly.registry.registry.missing",
-        lambda distribution, extra: ("crowd-kit",) if extra == "crowd" else (),
-    )
     hook = offering("mace", "no_such_module_xyz:Mace", AGGREGATOR, extra="crowd")
     plugins.add("crowd-kit", hook, distribution="thesis-pl")
     made = plugins.registry()
@@ -223,9 +210,9 @@ def test_a_target_that_needs_an_extra(
     with refused("extra-missing", "aggregator glad needs not_there_xyz", kind=MissingExtra):
         made.create(AGGREGATOR, "glad")
     hint = 'hint pip install "thesis-pl[crowd]"'
-    with refused("component-unknown", 'did you mean "crowd-kit:mace"?', hint):
+    with refused("component-unknown", 'did you mean "crowd-kit:mace"?'):
         made.create(AGGREGATOR, "maec")
-    with refused("extra-missing", "needs no_such_module_xyz", hint, kind=MissingExtra):
+    with refused("extra-missing", "named 'no_such_module_xyz'", hint, kind=MissingExtra):
         made.create(AGGREGATOR, "mace")
     assert made.failures() == ()
 
@@ -248,23 +235,20 @@ def test_a_class_may_be_registered_again_for_this_run(plugins: Plugins) -> None:
     assert (entry.source.plugin, entry.source.where) == ("(this run)", "registered here")
 
 
-COLON = "a colon, and the name in it"
-
-
 @pytest.mark.parametrize(
     ("kind", "name", "target", "error", "piece"),
     [
         (AGGREGATOR, "taken", Frequency, "name-clash", 'hint register it as "my-taken"'),
         (AGGREGATOR, "frequency", Smoothed, "name-clash", "beside that of votes"),
-        (AGGREGATOR, "Plackett Luce", Frequency, "component-name", 'call it "plackett-luce"'),
-        (AGGREGATOR, "a:b", Frequency, "component-name", 'call it "a-b"'),
-        (AGGREGATOR, "", Frequency, "component-name", "give it such a name"),
         *(
-            (AGGREGATOR, "mine", t, "component-target", COLON)
-            for t in ("module", "m:", "a b:c", ":x")
+            (AGGREGATOR, name, Frequency, "component-name", "lower-case letters, digits and")
+            for name in ("Plackett Luce", "a:b", "")
         ),
-        (AGGREGATOR, "mine", Frequency(), "component-target", "found Frequency() hint pass the"),
-        ("aggregator", "mine", Frequency, "component-kind", "import AGGREGATOR, or another kind"),
+        *(
+            (AGGREGATOR, "mine", t, "component-target", 'where to find it: "package.module:Name"')
+            for t in ("module", "m:", "a b:c", ":x", Frequency())
+        ),
+        ("aggregator", "mine", Frequency, "component-kind", "such as AGGREGATOR found"),
     ],
 )
 def test_a_registration_is_refused(

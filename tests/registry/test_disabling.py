@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from plausibly import registry
-from plausibly.errors import PlausiblyWarning
 from plausibly.plugin import AGGREGATOR, COMBINER
 from plausibly.registry import Registry
 from plausibly.registry.entries import VARIABLE
@@ -37,14 +36,10 @@ def test_a_plugin_or_its_distribution_is_off(thesis: Plugins, by: str, name: str
         assert made.create(AGGREGATOR, "pl") == Frequency(), "no clash is left"
         assert [str(off) for off in made.disabled()] == ["thesis (thesis-pl 0.2)"]
         bare = name.strip()
-        with refused(
-            "component-unknown",
-            'no aggregator "thesis:pl": thesis (thesis-pl 0.2) is disabled',
-            f"found {by} names {bare} hint take {bare} out of {by}",
-        ):
-            made.create(AGGREGATOR, "thesis:pl")
-        with refused("component-unknown", "found it may be in a plugin that is disabled"):
-            made.create(AGGREGATOR, "gibbs")
+        off = f"found thesis (thesis-pl 0.2) is off: {by} names {bare}"
+        for unknown in ("thesis:pl", "gibbs"):
+            with refused("component-unknown", f'no aggregator "{unknown}"', off):
+                made.create(AGGREGATOR, unknown)
     assert thesis.imported == ["votes", "calibration", "tools"], "it is not even imported"
 
 
@@ -61,8 +56,7 @@ def test_names_of_built_ins_that_are_off_stay_their_own(plugins: Plugins) -> Non
     assert names(made) == {"thesis:frequency"}
     off = [e.name for e in made.entries(AGGREGATOR, off=True) if e.source.builtin]
     assert off == ["frequency", "smoothed"]
-    hint = "names votes hint take votes out of"
-    with refused("component-disabled", hint, "or another: say thesis:frequency"):
+    with refused("component-unknown", 'mean "thesis:frequency"', f"{VARIABLE} names votes"):
         made.create(AGGREGATOR, "frequency")
     assert made.create(COMBINER, "least") == Least()
     assert made.create(AGGREGATOR, "thesis:frequency") == Smoothed()
@@ -92,26 +86,10 @@ def test_blocks_nest_and_end(thesis: Plugins) -> None:
         with made.disabling("tools"):
             assert names(made) == OURS
         assert names(made) == OURS | {"tools:pl"}
-        with refused("component-disabled", "take thesis out of [plugins] disable of study.toml"):
+        with refused("component-unknown", "is off: [plugins] disable of study.toml names thesis"):
             made.create(AGGREGATOR, "thesis:pl")
     assert names(made) == OURS | {"tools:pl", "thesis:pl"}
     assert made.create(AGGREGATOR, "thesis:pl") == Smoothed()
-    with registry.disabling(["combiners"], by="a test"), refused("component-disabled"):
+    with registry.disabling(["combiners"], by="a test"), refused("component-unknown"):
         registry.resolve(COMBINER, "average")
     assert registry.resolve(COMBINER, "average") is not None
-
-
-@pytest.mark.parametrize(
-    ("name", "suggestion", "hint"),
-    [("thesos", "thesis", "write thesis, or take thesos out of"), ("qqq", None, "take qqq out of")],
-)
-def test_unknown_names_cause_one_warning(
-    thesis: Plugins, name: str, suggestion: str | None, hint: str
-) -> None:
-    made = thesis.registry(disabled=name)
-    with warned("plugin-unknown", f'names "{name}"', f"hint {hint} {VARIABLE}") as caught:
-        for _ in range(2):
-            made.create(AGGREGATOR, "frequency")
-    message = caught[0].message
-    assert isinstance(message, PlausiblyWarning)
-    assert message.details == {"name": name, "by": VARIABLE, "suggestion": suggestion}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from plausibly.registry import Failure, discovery
+from plausibly.registry import registry
 from registry_components import write_distribution
 
 GOOD = """
@@ -35,7 +35,8 @@ BROKEN = {
 def python(code: str, path: Path) -> str:
     """Return what a fresh interpreter prints, with `path` first on its path."""
     support = Path(__file__).parents[1] / "support"
-    places = os.pathsep.join([str(path), str(support)])
+    before = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    places = os.pathsep.join(filter(None, [str(path), str(support), *before]))
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
         capture_output=True,
@@ -83,7 +84,7 @@ print(*sorted(w.message.source for w in caught))
 print(registry.default().describe(AGGREGATOR, made)["name"])
 for failure in registry.default().failures():
     reason = "any" if failure.stage == "metadata" else failure.reason
-    print(f"{failure.source} {failure.state}: {reason}")
+    print(f"{failure.source} failed at {failure.stage}: {reason}")
 """
     sources, name, *failures = python(code, environment).splitlines()
     assert sources == "half malformed pairs quits scores"
@@ -122,9 +123,8 @@ def test_metadata_may_be_missing_or_unreadable(monkeypatch: pytest.MonkeyPatch) 
             return Path(path)
 
     monkeypatch.setattr(metadata, "distributions", lambda: iter([Nameless()]))
-    (failure,) = discovery.other_plugins()
-    assert isinstance(failure, Failure)
-    assert str(failure.source) == "distribution 0 on the path (distribution 0 on the path)"
-    assert failure.reason == "OSError: disk error"
-    monkeypatch.setattr(discovery, "OURS", "no-such-distribution-xyz")
-    assert discovery.own_plugins() == ()
+    (plugin,) = registry.other_plugins()
+    assert str(plugin.source) == "distribution 0 on the path (distribution 0 on the path)"
+    assert plugin.reason == "OSError: disk error"
+    monkeypatch.setattr(registry, "GROUP", "no-such-distribution-xyz")
+    assert not list(registry.own_plugins())

@@ -67,12 +67,6 @@ def _uses(act: Callable[[xr.Dataset], object]) -> object:
     return _after(change)
 
 
-def _needs_examples(result: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
-    if not result.sizes["example"]:
-        raise ValueError("zero-size array")
-    return result
-
-
 def _needs_annotators(self: Shares, annotations: xr.Dataset) -> Rows:
     rows = Shares.rows(self, annotations)
     if (rows.annotator < 0).any():
@@ -109,7 +103,7 @@ def _sparse_uneven(self: Shares, annotations: xr.Dataset, keys: Keys) -> xr.Data
 MUTANTS = {
     **common(Shares, "aggregate", lambda result: result.assign_attrs(note="fitted")),
     "accepts-kinds": Mutant(changed(Shares, accepts=frozenset())),
-    "names-kept": Mutant(_after(lambda result, _: result.expand_dims("fold"))),
+    "simplex/names": Mutant(_after(lambda result, _: result.expand_dims("fold"))),
     "simplex": Mutant(_after(_negative)),
     "example-order": Mutant(_after(_first_example), frozenset({"example-alone"})),
     "label-order": Mutant(_after(_first_label)),
@@ -130,19 +124,12 @@ MUTANTS = {
         _after(lambda result, _: result.drop_sel(label=UNNAMED, errors="ignore"))
     ),
     "missing-responses": Mutant(changed(Shares, aggregate=_unanswered_too)),
-    "zero-examples": Mutant(_after(_needs_examples)),
     "one-label": Mutant(
         _after(lambda result, _: result * (0.5 if result.sizes["label"] == 1 else 1))
     ),
-    "unknown-annotators": Mutant(
-        changed(Shares, rows=_needs_annotators), frozenset({"counted-responses"})
-    ),
+    "counted-responses/unknown annotators": Mutant(changed(Shares, rows=_needs_annotators)),
     "counted-responses": Mutant(
         changed(Shares, weights=lambda _, rows: np.ones(rows.example.size))
-    ),
-    "lazy-stays-lazy": Mutant(_uses(lambda table: table.load())),
-    "denominator-true": Mutant(
-        _after(lambda result, _: result.assign_coords(denominator=("example", [11] * len(result))))
     ),
     "coordinates-kept": Mutant(
         _after(lambda result, _: result.drop_vars("patient", errors="ignore"))

@@ -77,21 +77,6 @@ def _last_wins(records: Records, labels: Labels) -> Records:
     return [*known.values(), *(r for r in records if r[1] is None)]
 
 
-def _annotators_swapped(records: Records, labels: Labels) -> Records:
-    by = sorted({str(a) for _, a, _ in records if a is not None})
-    turned = dict(zip(by, by[::-1], strict=True))
-    # A second response of one annotator is refused under the name that it came with.
-    if len({(e, a) for e, a, _ in records}) < len(records):
-        return records
-    return [(e, turned.get(str(a)), answer) for e, a, answer in records]
-
-
-def _two_labels(records: Records, labels: Labels) -> Records:
-    if labels is not None and len(labels) == 1:
-        raise ValueError("one label")
-    return records
-
-
 def _turns_records(table: AnnotationTable, records: object, labels: Labels) -> xr.Dataset:
     if isinstance(records, list):
         records.reverse()
@@ -137,7 +122,6 @@ MUTANTS = {
     "records-read/once": Mutant(
         before(Words, "build", lambda r, labels: (r if any(True for _ in r) else [], labels))
     ),
-    "lazy-stays-lazy": Mutant(before(Words, "validate", lambda table: (table.load(),))),
     "inputs-unchanged": Mutant(after(Words, "build", _turns_records)),
     "names-as-written": Mutant(
         _before(
@@ -154,9 +138,7 @@ MUTANTS = {
         _before(lambda records, _: [r for r in records if isinstance(r[2], str)])
     ),
     "unfit-refused/nothing": Mutant(changed(Words, build=_nothing_too)),
-    "one-label": Mutant(_before(_two_labels)),
     "parts": Mutant(_after(_with_share)),
     "parts/joined": Mutant(_after(_with_counts)),
-    "shown-as-frame": Mutant(_before(_annotators_swapped)),
     "netcdf-round-trip": Mutant(_after(lambda table: table.assign_attrs(extra={"a": 1}))),
 }

@@ -58,7 +58,7 @@ MUTANTS = {
     "scores-valid": Mutant(
         _after(lambda result, _: attrs.evolve(result, claim=Claim(assumption=None, conditions=())))
     ),
-    "float32-kept": Mutant(
+    "scores-valid/float32": Mutant(
         _after(lambda result, _: attrs.evolve(result, scores=result.scores.astype(np.float64)))
     ),
     "row-order": Mutant(_before(_by_place), frozenset({"example-alone"})),
@@ -76,6 +76,5 @@ MUTANTS = {
         )
     ),
     "few/examples": Mutant(_before(_at_least(1))),
-    "few/no examples": Mutant(_before(_at_least(0))),
     "coverage": Mutant(_after(lambda result, data: _voted(data))),
 }

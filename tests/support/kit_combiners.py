@@ -63,11 +63,6 @@ def _changed_mean(change: Callable[[Floats], Floats]) -> object:
     return _combine(lambda p: change(p.mean()))
 
 
-def _narrow(p: PValues) -> Floats:
-    narrow = p.scores is not None and p.scores.dtype == np.float32
-    return p.mean().astype(np.float32).astype(np.float64) if narrow else p.mean()
-
-
 def _less_at_the_least(result: Guarantee) -> Guarantee:
     return attrs.evolve(result, level=Fraction(1, 2)) if result.alpha == Fraction(1, 20) else result
 
@@ -75,16 +70,14 @@ def _less_at_the_least(result: Guarantee) -> Guarantee:
 MUTANTS = {
     **common(Mean, "guarantee", lambda result: attrs.evolve(result, reason="fitted")),
     "held-out-share": Mutant(changed(Mean, held_out=1.0, combine=_with_held_out)),
-    "shape": Mutant(_combine(lambda p: p.mean().ravel() if p.size else p.mean())),
-    "shape/no queries": Mutant(_combine(_needs(lambda p: p.size))),
-    "unit-interval": Mutant(_changed_mean(lambda mean: np.where(mean == 1, 1 + 1e-9, mean))),
+    "p-values": Mutant(_combine(lambda p: p.mean().ravel() if p.size else p.mean())),
+    "p-values/no queries": Mutant(_combine(_needs(lambda p: p.size))),
+    "p-values/beyond 1": Mutant(_changed_mean(lambda mean: np.where(mean == 1, 1 + 1e-9, mean))),
     "query-alone": Mutant(_combine(lambda p: p.mean() * (1 - 1e-6 * p.size))),
     "monotone": Mutant(_changed_mean(lambda mean: np.where(mean > 0.8, 1.8 - mean, mean))),
-    "float32": Mutant(_combine(_narrow)),
     "held-out-needed": Mutant(changed(Mean, held_out=0.5)),
-    "mean-only": Mutant(_combine(_needs(lambda p: p.pools.calibration.separate))),
     "guarantee-stated": Mutant(_guarantee(lambda result: attrs.evolve(result, reason=" "))),
     "guarantee-falls": Mutant(_guarantee(_less_at_the_least)),
-    "vacuity-told": Mutant(_guarantee(lambda result: attrs.evolve(result, vacuous=False))),
+    "vacuity-stated": Mutant(_guarantee(lambda result: attrs.evolve(result, vacuous=False))),
     "super-uniform": Mutant(_combine(lambda p: p.each().min(axis=0), needs="each")),
 }

@@ -74,6 +74,6 @@ def common(base: type[Any], method: str, note: Callable[[Any], Any]) -> dict[str
         "configuration-round-trip": Mutant(
             changed(base, __eq__=object.__eq__, __hash__=object.__hash__)
         ),
-        "state-round-trip": Mutant(fitted),
+        "deterministic/state": Mutant(fitted),
         "deterministic": Mutant(before(base, method, with_global_seed)),
     }

@@ -25,7 +25,7 @@ def refuse(path: Path, why: str) -> InputError:
 
 @attrs.frozen(kw_only=True)
 class Bars(Reader):
-    """A header, then one response a line: example, annotator, label."""
+    """A header, then one response per line: example, annotator, label."""
 
     bar: str = "|"
 
@@ -61,11 +61,6 @@ def _read(change: Callable[[xr.Dataset, Path], xr.Dataset]) -> object:
 def _by_file(table: xr.Dataset, path: Path) -> xr.Dataset:
     renamed = table.assign_coords(example=[f"{path.stem} {e}" for e in table.example.values])
     return renamed.assign_attrs(checksum=checksum(renamed))
-
-
-def _caches(table: xr.Dataset, path: Path) -> xr.Dataset:
-    path.with_suffix(".cache").write_bytes(b"1")
-    return table
 
 
 def _takes_any_label(self: Bars, path: Path, labels: Labels) -> xr.Dataset:
@@ -106,9 +101,15 @@ MUTANTS = {
         )
     ),
     "recognises-no-other": Mutant(changed(Bars, recognises=lambda self, path, head: True)),
-    "reads": Mutant(_read(lambda table, path: table.assign_attrs(kind="kind of nobody"))),
+    "recognises-its-own/number": Mutant(
+        changed(Bars, recognises=lambda self, path, head: int(Bars.recognises(self, path, head))),
+        frozenset({"recognises-no-other"}),
+    ),
+    "recognises-no-other/raises": Mutant(
+        changed(Bars, recognises=lambda self, path, head: head.decode("utf-8").startswith("kit"))
+    ),
+    "reads": Mutant(_read(lambda table, path: table.assign_attrs(kind="unknown kind"))),
     "copy-is-the-same": Mutant(_read(_by_file)),
-    "file-unchanged": Mutant(_read(_caches)),
     "declared-labels": Mutant(
         changed(
             Bars, read=lambda self, path, labels: Bars.read(self, path, labels and sorted(labels))

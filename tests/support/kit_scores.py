@@ -69,6 +69,7 @@ def _divides_by_gaps(p: Floats) -> Floats:
 
 MUTANTS = {
     **common(Scaled, "score", lambda result: result * 2),
+    "readable/parameters": Mutant(changed(Scaled, __repr__=lambda self: "Scaled()")),
     "shape": Mutant(_score(lambda p: p.reshape(-1, p.shape[-1]) if p.ndim > 2 else p * 1)),
     "float32-kept": Mutant(_score(lambda p: p.astype(np.float64))),
     "identity": Mutant(_score(lambda p: p * 2, identity=True)),
@@ -77,8 +78,8 @@ MUTANTS = {
     "inputs-unchanged": Mutant(_score(_doubles_in_place)),
     "inputs-unchanged/read-only": Mutant(_score(_writes_the_same)),
     "larger-fits-better": Mutant(_score(lambda p: -p)),
-    "extremes": Mutant(_score(lambda p: p * (p / p))),
-    "extremes/ties": Mutant(_score(_divides_by_gaps)),
-    "extremes/one label": Mutant(_score(lambda p: p - np.partition(p, -2, axis=-1)[..., -2:-1])),
+    "shape/extremes": Mutant(_score(lambda p: p * (p / p))),
+    "shape/ties": Mutant(_score(_divides_by_gaps)),
+    "shape/one label": Mutant(_score(lambda p: p - np.partition(p, -2, axis=-1)[..., -2:-1])),
     "shape/no examples": Mutant(_score(lambda p: p + 0 * p.max())),
 }

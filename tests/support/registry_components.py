@@ -31,8 +31,7 @@ from plausibly.plugin import (
     hookimpl,
 )
 from plausibly.protocols import Kind
-from plausibly.registry import Registry, Source
-from plausibly.registry.discovery import Declared
+from plausibly.registry import Plugin, Registry, Source
 from plausibly.registry.entries import VARIABLE
 
 Hook = Callable[[Registrar], None]
@@ -118,8 +117,8 @@ class Plugins:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._monkeypatch = monkeypatch
-        self.own: list[Declared] = []
-        self.others: list[Declared] = []
+        self.own: list[Plugin] = []
+        self.others: list[Plugin] = []
         self.scans = 0
         self.imported: list[str] = []
 
@@ -133,17 +132,17 @@ class Plugins:
         module.__dict__["register"] = hookimpl(register)
         self._monkeypatch.setitem(sys.modules, module.__name__, module)
         source = Source(plugin, distribution or "plausibly", version, builtin=not distribution)
-        (self.others if distribution else self.own).append(Declared(source, module.__name__))
+        (self.others if distribution else self.own).append(Plugin(source, module.__name__))
 
     def registry(self, *, disabled: str = "") -> Registry:
         """Return a registry that knows these plugins and no installed one."""
         self._monkeypatch.setenv(VARIABLE, disabled)
 
-        def others() -> list[Declared]:
+        def others() -> list[Plugin]:
             self.scans += 1
-            return self.others
+            return list(map(attrs.evolve, self.others))
 
-        return Registry(lambda: self.own, others)
+        return Registry(lambda: map(attrs.evolve, self.own), others)
 
 
 def write_distribution(

@@ -8,7 +8,6 @@ import site
 import subprocess
 import sys
 import sysconfig
-import time
 import venv
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,8 +27,6 @@ NAMES: Mapping[str, str] = {kind: name for name, kind in NEW.items()}
 FORMAT = "versus"
 """The new plugin of the page on formats: an annotation kind, to which the page adds a reader."""
 
-_WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
-_LONGEST_WAIT = 300  # seconds
 _CUT = re.compile(r"<!-- file: (\S+) -->\n\n```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -40,7 +37,7 @@ def files_of(page: str) -> dict[str, str]:
 
 @attrs.frozen
 class Ran:
-    """What a process said."""
+    """Result of a process."""
 
     code: int
     out: str
@@ -57,11 +54,6 @@ class Environment:
     def program(self, name: str) -> Path:
         scripts = sysconfig.get_path("scripts", "venv", {"base": str(self.folder)})
         return Path(scripts) / name
-
-    @property
-    def types(self) -> Path:
-        """The folder in which mypy keeps what it found, for one run after the other."""
-        return self.folder / f"mypy{_WORKER}"
 
     def run(self, *words: str | Path, cwd: Path, code: int | None = 0) -> Ran:
         # What runs in this environment is another installation, and is not measured.
@@ -93,7 +85,8 @@ class Environment:
     def mypy(self, *words: str | Path, cwd: Path, code: int | None = 0) -> Ran:
         """Run mypy as one who has nothing but this environment."""
         python = self.program("python")
-        options = ("--python-executable", python, "--cache-dir", self.types, "--no-error-summary")
+        cache = ("--cache-dir", self.folder / "mypy")  # for one run after the other
+        options = ("--python-executable", python, *cache, "--no-error-summary")
         return self.run(sys.executable, "-m", "mypy", *options, *words, cwd=cwd, code=code)
 
 
@@ -109,7 +102,10 @@ def write_plugins(folder: Path) -> list[Path]:
     return [folder / name for name in (*NEW, FORMAT)]
 
 
-def _make(folder: Path) -> None:
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """The environment, made once for all test files."""
+    folder = tmp_path_factory.mktemp("new-plugins")
     venv.EnvBuilder(symlinks=os.name != "nt").create(folder / "venv")
     environment = Environment(folder / "venv", folder / "plugins")
     purelib = sysconfig.get_path("purelib", "venv", {"base": str(environment.folder)})
@@ -131,32 +127,4 @@ def _make(folder: Path) -> None:
         *(wheel, *write_plugins(environment.plugins)),
         cwd=folder,
     )
-
-
-def _made_once(folder: Path) -> None:
-    """Make the environment, or wait until another process of this run has made it."""
-    done, failed = folder / "done", folder / "failed"
-    try:
-        folder.mkdir()
-    except FileExistsError:
-        end = time.monotonic() + _LONGEST_WAIT
-        while not done.exists():
-            assert not failed.exists(), "another process could not make the environment"
-            assert time.monotonic() < end, "another process makes the environment for too long"
-            time.sleep(0.2)
-        return
-    try:
-        _make(folder)
-    except BaseException:  # also where it is interrupted, the others must not wait
-        failed.touch()
-        raise
-    done.touch()
-
-
-@pytest.fixture(scope="session")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    """The environment, made once for all test files and processes of a run."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if _WORKER else base) / "new-plugins"
-    _made_once(folder)
-    return Environment(folder / "venv", folder / "plugins")
+    return environment

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
-import stat
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -36,8 +32,8 @@ def test_the_transcript(here: Path) -> None:
     assert ran.out == (
         "thesis-pl/  pyproject.toml README.md thesis_pl/__init__.py\n"
         "            thesis_pl/aggregator.py thesis_pl/py.typed tests/test_kit.py\n"
-        "next        cd thesis-pl; pip install -e .; python -m pytest\n"
-        "            plausibly plugins check\n"
+        "next        cd thesis-pl; pip install -e .\n"
+        "            python -m pytest; plausibly plugins check\n"
     )
     assert [path.name for path in here.iterdir()] == ["thesis-pl"]
     titles, *_ = ran.out.replace("thesis-pl/", "").split("next")
@@ -81,29 +77,22 @@ def test_any_name_makes_modules_that_can_be_read(name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "taken"),
+    "name",
     [
-        *((name, True) for name in ("statistics", "numpy", "plausibly", "plausibly-builtins")),
-        *((name, True) for name in ("single-label", "scores", "tests", "maximum")),
-        *(
-            (name, False)  # a name that nothing may have
-            for name in ("", "-", "7", "a--b", "a-", "-a", "é", "a.b", "a b", "lambda", "Thesis_PL")
-        ),
-        ("x" * 31, False),
+        *("statistics", "numpy", "plausibly", "plausibly-builtins", "single-label", "tests"),
+        *("scores", "maximum", "", "-", "7", "a--b", "a-", "-a", "é", "a.b", "a b", "lambda"),
+        *("Thesis_PL", "x" * 31),
     ],
 )
-def test_names_that_a_plugin_cannot_have(name: str, taken: bool, here: Path) -> None:
+def test_names_that_a_plugin_cannot_have(name: str, here: Path) -> None:
     ran = run("plugins", "new", "--kind", "score", "--", name)
     assert (ran.code, ran.out) == (2, "")
-    message = "error plugin-name: "
-    if taken:
-        message = f'error plugin-name-taken: the name "{name}" is taken by '
-    elif len(name) < 31:
-        message += f'a plugin cannot be called "{name}"'
-    assert " ".join(ran.err.split()).startswith(message)
+    assert ran.err.startswith("error plugin-name: a plugin cannot be")
     assert not list(here.iterdir())
-    advice = {"Thesis_PL": "plugins new thesis-pl", "statistics": "such as my-statistics"}
-    assert advice.get(name, "") in ran.err
+    advice = {"Thesis_PL": "plugins new my-thesis-pl", "": "plugins new my-plugin --kind score"}
+    assert advice.get(name, "plugins new my-") in ran.err
+    hint = ran.err.split("plugins new ")[1].split()[0]
+    assert run("plugins", "new", "--kind", "score", hint).code == 0
 
 
 def test_a_folder_of_the_same_name_is_no_module(
@@ -136,71 +125,11 @@ def test_a_folder_of_its_own_and_a_command_that_can_be_pasted(here: Path) -> Non
     (here / "my code").mkdir()
     ran = run("plugins", "new", "glicko", "--kind", "score", "-o", "my code/glicko")
     assert ran.code == 0
-    assert "next             cd 'my code/glicko'; pip install -e .; python -m pytest" in ran.out
+    assert "next             cd 'my code/glicko'; pip install -e .\n" in ran.out
     assert all(len(line) <= 80 for line in ran.out.splitlines())
     assert (here / "my code" / "glicko" / "glicko" / "score.py").is_file()
-
-
-def test_nothing_half_written_where_the_disk_is_full(
-    here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    written: list[str] = []
-
-    def write_text(self: Path, text: str, **how: str) -> int:
-        written.append(self.name)
-        if len(written) == 3:
-            raise OSError(28, "No space left on device")
-        return self.write_bytes(text.encode())
-
-    monkeypatch.setattr(Path, "write_text", write_text)
-    ran = run("plugins", "new", "glicko", "--kind", "score")
-    assert ran.code == 2
-    assert ran.err.startswith("error output-unwritable: cannot write glicko\n")
-    assert len(written) == 3
-    assert not list(here.iterdir())
-
-
-@pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
-def test_the_folder_can_be_shared(here: Path) -> None:
-    (here / "plain").mkdir()
-    assert run("plugins", "new", "glicko", "--kind", "score").code == 0
-    modes = [stat.S_IMODE((here / name).stat().st_mode) for name in ("plain", "glicko")]
-    assert modes[0] == modes[1]
 
 
 def test_no_template_without_a_kind() -> None:
     (folder,) = {Path(str(plugins_new.__file__)).parents[1] / "templates"}
     assert {path.name for path in folder.iterdir()} == {"common", *KIND_NAMES}
-
-
-BODY = """
-        text = file_opening(path, "annotations", -1).decode("utf-8", "replace")
-        rows = [tuple(re.split(r"\\s*[|]\\s*", line)) for line in text.split("\\n") if line]
-        if not rows or rows.pop(0) != (_FIRST_LINE,) or any(len(row) != 3 for row in rows):
-            raise InputError("export-unlike", f"{path.name} holds no answers")
-        for row, (example, annotator, label) in enumerate(rows):
-            yield Response(example=example, annotator=annotator, answer=label, place=f"row {row}")
-"""
-
-
-def test_the_tests_of_a_reader_pass_with_another_body(here: Path) -> None:
-    here = here / "new"
-    plugins_new.write("notes", "reader", here)
-    module = here / "notes" / "reader.py"
-    head, signature, _ = module.read_text("utf-8").partition("-> Iterator[Response]:")
-    head = head.replace("import attrs\n", "import re\n\nimport attrs\n", 1)
-    module.write_text(f"{head}{signature}{BODY}", encoding="utf-8")
-    metadata = here / "notes-0.1.0.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: notes\nVersion: 0.1.0\n")
-    (metadata / "entry_points.txt").write_text("[plausibly]\nnotes = notes\n")
-    path = os.pathsep.join([str(here), *filter(None, sys.path)])
-    ran = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"],
-        cwd=here,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": path},
-    )
-    assert ran.returncode == 0, ran.stdout

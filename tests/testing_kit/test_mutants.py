@@ -15,8 +15,7 @@ import kit_readers
 import kit_scores
 from kit_mutants import Mutant
 from plausibly.protocols import KINDS
-from plausibly.testing import check, rules
-from plausibly.testing.checks import rules_of
+from plausibly.testing import check, rules, rules_of
 from plausibly.testing.rules import try_rule
 
 SOUND: dict[str, object] = {
@@ -43,7 +42,7 @@ SIMULATIONS = {"coverage", "super-uniform"}
 
 @pytest.fixture
 def data(tmp_path: Path) -> dict[str, dict[str, Any]]:  # Any: arguments, by name
-    """What the check of each kind is given, by kind."""
+    """Arguments of the check of each kind."""
     path = tmp_path / "good.kit"
     path.write_text(kit_readers.FILE, encoding="utf-8")
     return {"reader": {"path": path}}

@@ -22,18 +22,18 @@ Errors = set[tuple[str, int, str]]
 def expected(*modules: Path) -> Errors:
     """Return file, line and code of every error that a comment announces."""
     return {
-        (path.name, number, found[1])
+        (path.name, number, announced[1])
         for path in modules
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
-        if (found := re.search(r"# error: ([a-z-]+)$", line))
+        if (announced := re.search(r"# error: ([a-z-]+)$", line))
     }
 
 
-def said(text: str) -> Errors:
+def errors_in(text: str) -> Errors:
     """Return file, line and code of every error that mypy printed."""
-    found = re.findall(r"^(\S+?):(\d+): error: .*\[([a-z-]+)\]$", text, re.MULTILINE)
-    assert len(found) == text.count(": error: "), text
-    return {(name, int(number), code) for name, number, code in found}
+    errors = re.findall(r"^(\S+?):(\d+): error: .*\[([a-z-]+)\]$", text, re.MULTILINE)
+    assert len(errors) == text.count(": error: "), text
+    return {(name, int(number), code) for name, number, code in errors}
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def checked(installed: Environment, tmp_path_factory: pytest.TempPathFactory) ->
     for path in MODULES:
         shutil.copy(path, folder)
     names = [path.name for path in MODULES]
-    return said(installed.mypy("--strict", "--config-file=", *names, cwd=folder, code=1).out)
+    return errors_in(installed.mypy("--strict", "--config-file=", *names, cwd=folder, code=1).out)
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
@@ -55,7 +55,7 @@ def test_every_line_is_as_it_says(checked: Errors, path: Path) -> None:
 def test_the_types_are_those_of_the_wheel(installed: Environment, tmp_path: Path) -> None:
     (tmp_path / "where.py").write_text("import plausibly\nimport plausibly.plugin\n")
     ran = installed.mypy("--strict", "--config-file=", "-v", "where.py", cwd=tmp_path)
-    (found,) = set(
+    (place,) = set(
         re.findall(r"(\S+plausibly.plugin.__init__\.pyi?)\b", ran.err.replace("\\", "/"))
     )
-    assert Path(found).is_relative_to(installed.folder)
+    assert Path(place).is_relative_to(installed.folder)

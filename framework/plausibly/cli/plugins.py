@@ -16,11 +16,13 @@ from plausibly.errors import EXIT_CHECK, InputError, counted
 
 if TYPE_CHECKING:
     from plausibly.registry import Entry, Source
-    from plausibly.registry.listing import About, Row
+    from plausibly.registry.listing import About, Row, Rules
 
 HELP = "Components, and the plugins that offer them."
 _FLAGS = {"reader", "aggregator", "calibrator", "score", "combiner"}
 _ROOM = layout.WIDTH - 12  # what the titles leave of a line
+_COMPONENT = ("kind", "name", "summary", "state", "stage", "reason")
+_TITLES = {"ok": "ok", "ready": "ok", "failed": "FAILED", "needs extra": "EXTRA"}
 
 
 def list_plugins(
@@ -36,27 +38,37 @@ def list_plugins(
     plausibly plugins list --kind combiner --json
     """
     from plausibly import registry
-    from plausibly.registry import listing
+    from plausibly.registry.listing import overview
 
-    known = registry.default()
     if kind is not None:
-        plugins_new.check_kind(kind, hint="plausibly plugins list, for all of them")
+        plugins_new.check_kind(kind)
     # A plugin without a component may be of any kind.
-    rows = [row for row in listing.overview(known) if kind is None or row.kind in ("", kind)]
+    rows = [row for row in overview(registry.default()) if kind is None or row.kind in ("", kind)]
     sources = dict.fromkeys(row.source for row in rows)
-    output.document["components"] = [component_as_data(row) for row in rows if row.kind]
+    components = [_data(row, *_COMPONENT) for row in rows if row.kind]
+    output.document["components"] = components
     output.document["plugins"] = [
         {
-            **plugin_as_data(source, rows),
+            **_data(_plugin(source, rows), "state", "stage", "reason"),
             "components": sum(1 for row in rows if row.source == source and row.entry),
         }
         for source in sources
     ]
-    for name, members in groupby(rows, key=lambda row: row.kind):
-        output.show(f"{name or 'plugins without a component'}\n{_listed(list(members))}\n")
-    _print_reasons(output, rows)
-    _print_counts(output, rows)
-    known.report(failures=False)
+    for title, members in groupby(rows, key=lambda row: row.kind):
+        output.show(f"{title or 'plugins without a component'}\n{_listed(list(members))}\n")
+    for words, source, reason in dict.fromkeys((r.words, r.source, r.reason) for r in rows):
+        if reason:
+            output.show("\n".join(layout.wrapped(f"{words}  {source}: {reason}", indent=2)))
+    failed, disabled = (
+        len({row.source for row in rows if row.state == state}) for state in ("failed", "disabled")
+    )
+    output.rows(
+        [
+            ("components", counted(len(components))),
+            ("plugins", f"{counted(len(sources))}, {failed} failed, {disabled} disabled"),
+            ("next", "plausibly plugins check" if failed else ""),
+        ]
+    )
 
 
 def _listed(rows: Sequence[Row]) -> str:
@@ -73,69 +85,21 @@ def _listed(rows: Sequence[Row]) -> str:
     return layout.fields(lines)
 
 
-def _print_reasons(output: Output, rows: Sequence[Row]) -> None:
-    """Print why components are not ready: once for those of one plugin that lack the same."""
-    alike = Counter((row.source, row.words, row.reason) for row in rows if row.reason)
-    for row in rows:
-        if count := alike.pop((row.source, row.words, row.reason), 0):
-            source = f"{row.kind} {row.source.plugin}:{row.name}"
-            if row.entry is None or row.state == "disabled":
-                source = str(row.source)
-            elif count > 1:
-                source = f"{plural(count, 'component')} of {row.source.plugin}"
-            text = f"{row.words}  {source}: {row.reason}"
-            output.show("\n".join(layout.wrapped(text, indent=2)))
+def _data(row: Row, *names: str) -> dict[str, object]:
+    source = {name: getattr(row.source, name) for name in ("plugin", "distribution", "version")}
+    return {**source, **{name: getattr(row, name) for name in names}}
 
 
-def _print_counts(output: Output, rows: Sequence[Row]) -> None:
-    components = sum(1 for row in rows if row.kind and row.state in ("ready", "needs extra"))
-    failed, disabled = (
-        len({row.source for row in rows if row.state == state}) for state in ("failed", "disabled")
-    )
-    plugins = plural(len({row.source for row in rows}), "plugin")
-    text = (
-        f"{plural(components, 'component')} of {plugins}, {counted(failed) if failed else 'none'}"
-    )
-    text += f" failed{f', {counted(disabled)} disabled' if disabled else ''}"
-    output.show(f"{text}:  plausibly plugins check" if failed else text)
+def _plugin(source: Source, rows: Sequence[Row]) -> Row:
+    """Return a row with the state of a plugin as a whole."""
+    from plausibly.registry.listing import Row
+
+    whole = (r for r in rows if r.source == source and (r.entry is None or r.state == "disabled"))
+    return next(whole, Row(source, "ready"))
 
 
-def plural(number: int, noun: str) -> str:
-    return f"{counted(number)} {noun}{'' if number == 1 else 's'}"
-
-
-def _values(record: object, *names: str) -> dict[str, object]:
-    return {name: getattr(record, name) for name in names}
-
-
-def source_as_data(source: Source) -> dict[str, object]:
-    return _values(source, "plugin", "distribution", "version")
-
-
-def component_as_data(row: Row) -> dict[str, object]:
-    state = _values(row, "summary", "state", "stage", "reason")
-    return {"kind": row.kind, "name": row.name, **source_as_data(row.source), **state}
-
-
-def plugin_as_data(source: Source, rows: Sequence[Row]) -> dict[str, object]:
-    state: dict[str, object] = {"state": "ready", "stage": "", "reason": ""}
-    for row in rows:
-        if row.source == source and (row.entry is None or row.state == "disabled"):
-            state = _values(row, *state)
-            break
-    return {**source_as_data(source), **state}
-
-
-def metadata_of(source: Source) -> dict[str, str]:
-    import importlib.metadata
-
-    try:
-        about = importlib.metadata.metadata(source.distribution)
-    except (importlib.metadata.PackageNotFoundError, ValueError):  # of this run, or unreadable
-        return {"about": "", "url": ""}
-    pages = [page.partition(",")[2].strip() for page in about.get_all("Project-URL") or ()]
-    pages += about.get_all("Home-page") or []
-    return {"about": next(iter(about.get_all("Summary") or []), ""), "url": next(iter(pages), "")}
+def _state(row: Row) -> str:
+    return f"{row.words}: {row.reason}" if row.reason else row.words
 
 
 def info(
@@ -159,76 +123,44 @@ def info(
 
     from plausibly import registry
     from plausibly.registry.entries import reason_of
-    from plausibly.registry.listing import Row, about, overview, select
+    from plausibly.registry.listing import about, overview, select
     from plausibly.registry.parameters import plain
 
     made = registry.default()
     rows = select(overview(made), names)
-    plugins = [
-        source
-        for source in dict.fromkeys(row.source for row in rows)
-        if any(r.entry is None and r.source == source for r in rows)
-        or any(Row(source, "ready").answers_to(name) for name in names)
-    ]
-    texts = [_plugin(source, rows) for source in plugins]
+    plugins: list[dict[str, object]] = []
     components: list[dict[str, object]] = []
+    texts: list[str] = []
+    for source in dict.fromkeys(row.source for row in rows):
+        if any(source.is_called(name) for name in names):
+            whole = _plugin(source, rows)
+            offers = [row for row in rows if row.source == source and row.kind]
+            named = [{"kind": row.kind, "name": row.name} for row in offers]
+            plugins.append({**_data(whole, "state", "stage", "reason"), "offers": named})
+            lines: list[layout.Row] = [
+                ("plugin", str(source)),
+                ("state", _state(whole)),
+                ("offers", ", ".join(f"{row.kind} {row.name}" for row in offers)),
+            ]
+            texts.append(layout.fields(lines))
     for row in rows:
         if row.entry is None:
             continue
         parameters: tuple[About, ...] = ()
-        why, target = "", row.entry.target
+        why = ""
         try:
             parameters = about(row.entry.load(), lambda value: plain(value, made.describe))
         except InputError as error:  # its parameters cannot be known
             why = reason_of(error)
-        place = target if isinstance(target, str) else f"{target.__module__}:{target.__qualname__}"
-        data = [attrs.asdict(parameter) for parameter in parameters]
-        more = {"target": place, "parameters": data, "unknown": why}
-        components.append({**component_as_data(row), **more})
-        texts.append(_component(row, row.entry, place, parameters, why))
-    output.document["plugins"] = [
-        {
-            **source_as_data(source),
-            **metadata_of(source),
-            **plugin_as_data(source, rows),
-            "offers": [
-                {"kind": r.kind, "name": r.name} for r in rows if r.source == source and r.kind
-            ],
-        }
-        for source in plugins
-    ]
-    output.document["components"] = components
+        described = [attrs.asdict(parameter) for parameter in parameters]
+        more = {"target": row.entry.place, "parameters": described, "unknown": why}
+        components.append({**_data(row, *_COMPONENT), **more})
+        texts.append(_component(row, row.entry, parameters, why))
+    output.document |= {"plugins": plugins, "components": components}
     output.show("\n\n".join(texts))
-    made.report(failures=False)
 
 
-def _plugin(source: Source, rows: Sequence[Row]) -> str:
-    metadata = metadata_of(source)
-    mine = [row for row in rows if row.source == source]
-    whole = [row for row in mine if row.entry is None or row.state == "disabled"]
-    broken = [row for row in mine if row.entry and row.state == "failed"]
-    state = f"ready, but {plural(len(broken), 'component')} failed" if broken else "ready"
-    return layout.fields(
-        [
-            ("plugin", str(source)),
-            ("about", metadata["about"]),
-            ("url", metadata["url"]),
-            ("state", _state(whole[0]) if whole else state),
-            ("offers", ", ".join(f"{row.kind} {row.name}" for row in mine if row.kind)),
-        ]
-    )
-
-
-def _state(row: Row) -> str:
-    return f"{row.words}: {row.reason}" if row.reason else row.words
-
-
-def _component(row: Row, entry: Entry, place: str, parameters: Sequence[About], why: str) -> str:
-    from plausibly.registry.listing import first_sentence
-
-    summary = row.summary
-    if not summary and not isinstance(entry.target, str):
-        summary = first_sentence(entry.target)
+def _component(row: Row, entry: Entry, parameters: Sequence[About], why: str) -> str:
     lines: list[str] = []
     for parameter in parameters:
         default = f"default {parameter.default or 'made from the other parameters'}"
@@ -237,22 +169,18 @@ def _component(row: Row, entry: Entry, place: str, parameters: Sequence[About], 
         lines += layout.wrapped(f"  {parameter.help}", _ROOM, indent=2)
     rows: list[layout.Row] = [
         (row.kind, f"{row.name} of {row.source}"),
-        ("summary", summary),
+        ("summary", row.summary),
         ("state", _state(row)),
-        ("class", place),
+        ("class", entry.place),
         ("parameters", lines or ("" if why else "none")),
         ("unknown", why),
     ]
-    if row.kind in _FLAGS and row.state not in ("failed", "disabled"):
+    if row.kind in _FLAGS and row.state != "disabled":
         name = row.name if row.source.builtin else entry.qualified
-        rows.append(("use", [_use(name, row.kind, parameters)]))
+        required = [f"{parameter.name} = ..." for parameter in parameters if parameter.required]
+        table = "{" + ", ".join([f'name = "{name}"', *required]) + "}"
+        rows.append(("use", [f"--{row.kind} {shlex.quote(table if required else name)}"]))
     return layout.fields(rows)
-
-
-def _use(name: str, kind: str, parameters: Sequence[About]) -> str:
-    required = [f"{parameter.name} = ..." for parameter in parameters if parameter.required]
-    table = "{" + ", ".join([f'name = "{name}"', *required]) + "}"
-    return f"--{kind} {shlex.quote(table if required else name)}"
 
 
 def check(
@@ -278,66 +206,45 @@ def check(
     plausibly plugins check
     plausibly plugins check my-plugin --rules
     """
-    import attrs
-
     from plausibly import registry
-    from plausibly.registry import listing
-    from plausibly.registry.listing import overview, select
+    from plausibly.registry.listing import check_entry, overview, select
 
     made = registry.default()
     rows = select(overview(made), names) if names else overview(made)
-    made.report(failures=False)  # the kit asks for components, and what failed is shown here
-    kit: listing.Rules | None = None
+    kit: Rules | None = None
     if rules:
         from plausibly.testing import check as kit
-    sources = {row.source for row in rows}
-    whole = [failure for failure in made.failures() if failure.component is None]
-    results = [listing.check_failure(failure) for failure in whole if failure.source in sources]
+    results: list[Row] = []
     for row in rows:
-        if row.entry is not None and row.state != "disabled":
+        if row.state != "disabled":
             untested = row.source.builtin and not names
-            results.append(listing.check_entry(row.entry, made, None if untested else kit))
-        elif row.state == "ready":
-            results.append(attrs.evolve(row, state="ok"))
-    results.sort(key=lambda result: (result.source.builtin, result.source.where, result.what))
+            tried = row.entry and check_entry(row.entry, made, None if untested else kit)
+            results.append(tried or row)
+    results.sort(key=lambda result: (result.source.builtin, result.source.where))
     failed = {result.source for result in results if result.state == "failed"}
-    documents: list[dict[str, object]] = []
+    keys = ("kind", "name", "state", "stage", "reason", "hint")
+    output.document |= {"checked": [_data(r, *keys) for r in results], "failed": len(failed)}
+    alike: Counter[tuple[str, str]] = Counter()
     for result in results:
-        source = {**source_as_data(result.source), "kind": result.kind, "component": result.name}
-        problems = [{**source, **attrs.asdict(problem)} for problem in result.problems]
-        state = {name: getattr(result, name) for name in ("state", "stage", "reason")}
-        documents.append({**source, **state, "problems": problems, "hint": result.hint})
-    output.document |= {"checked": documents, "failed": len(failed)}
-    shown = [
-        result
-        for result in results
-        if names or not result.source.builtin or result.state == "failed"
-    ]
-    width = max((len(result.source.where) for result in shown), default=0)
-    for result in shown:
-        output.show(_lines(result, width))
-    if not names:
-        # One line for each plugin of ours that needs an extra, with what to type.
-        ours = [result for result in results if result.source.builtin]
-        lacking = Counter((o.source.plugin, o.hint) for o in ours if o.state == "needs extra")
-        for (plugin, hint), count in sorted(lacking.items()):
-            output.show(f"EXTRA   {plural(count, 'component')} of {plugin}:  {hint}")
-        fine = [result for result in ours if result.state == "ok"]
-        offering = plural(len({result.source for result in fine}), "plugin")
-        output.show(f"ok      {plural(len(fine), 'component')} of {offering} of plausibly")
-    of = plural(len({row.source for row in rows if row.state != "disabled"}), "plugin")
-    output.show(f"{counted(len(failed))} of {of} failed." if failed else f"{of}, none failed.")
+        if names or not result.source.builtin or result.state == "failed":
+            output.show(_lines(result))
+        else:
+            alike[_TITLES[result.state], result.hint] += 1
+    for (title, hint), count in alike.items():
+        output.show(f"{title:<8}{counted(count)} of plausibly's components  {hint}".rstrip())
+    of = len({result.source for result in results})
+    output.show(f"plugins {counted(of)}, {counted(len(failed))} failed")
     return EXIT_CHECK if failed else 0
 
 
-def _lines(row: Row, width: int) -> str:
-    title = {"ok": "ok", "failed": "FAILED", "needs extra": "EXTRA"}[row.state]
-    head = f"{title:<8}{row.source.where:<{width}}  "
-    lines: list[str] = []
-    for text in row.lines():
-        first, *rest = text.splitlines()
-        lines += layout.wrapped(head + first, indent=10)
-        lines += [f"{'':<10}{line}" for line in rest]  # the table of the author's kit
+def _lines(row: Row) -> str:
+    plugin = row.source.plugin
+    what = f"{row.kind} {plugin}:{row.name}" if row.kind else f"plugin {plugin}"
+    where = f", at {row.stage}" if row.stage else ""
+    reason = f": {row.reason}" if row.reason else ""
+    text = f"{_TITLES[row.state]:<8}{row.source.where}  {what}{where}{reason}"
+    first, *table = text.splitlines()
+    lines = [*layout.wrapped(first, indent=10), *(f"{'':<10}{line}" for line in table)]
     if row.hint:
         lines += layout.wrapped(f"{'':<8}hint  {row.hint}", indent=12)
     return "\n".join(lines)

@@ -7,12 +7,10 @@ import keyword
 import re
 import shlex
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from importlib.machinery import PathFinder
 from importlib.metadata import version
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from io import StringIO
 from pathlib import Path
 from string import Template
@@ -22,8 +20,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from plausibly.atomic import replacing
-from plausibly.cli import completion, dry
-from plausibly.cli.layout import WIDTH
+from plausibly.cli import completion, dry, layout
 from plausibly.cli.output import Output
 from plausibly.errors import InputError
 
@@ -36,6 +33,7 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _TAKEN = frozenset(
     ("plausibly", "plausibly-builtins", "plausibly-plugin", "build", "dist", "docs", "tests")
 )
+_TEMPLATES = Path(__file__).parents[1] / "templates"
 _SUFFIX = ".txt"
 
 
@@ -64,7 +62,7 @@ def new(
     from plausibly.registry import default
     from plausibly.registry.entries import an
 
-    check_kind(kind, hint="--kind aggregator")
+    check_kind(kind)
     check_name(name, kind, default())
     place = Path(name) if out is None else out
     texts = rendered(name, kind)
@@ -75,33 +73,28 @@ def new(
         hint="-o another-folder, or another name",
     )
     output.document |= {"name": name, "kind": kind, "folder": str(place), "files": [*texts]}
-    title, listed = f"{place}/", " ".join(texts)
+    rows: list[layout.Row] = [(f"{place}/", " ".join(texts))]
     if dry_run:
         would = f"write {an(kind)} that works, with its tests"
-        dry.show(output, read={}, rows=[(title, listed)], would=would, write=[place])
+        dry.show(output, read={}, rows=rows, would=would, write=[place])
         return
     write(name, kind, place)
-    # A command is never broken, only put on a line of its own.
-    lines = [f"cd {shlex.quote(str(place))}"]
-    for command in ("pip install -e .", "python -m pytest", "plausibly plugins check"):
-        longer = f"{lines[-1]}; {command}"
-        fits = len(title) + 2 + len(longer) <= WIDTH
-        lines[-1:] = [longer] if fits else [lines[-1], command]
-    output.rows([(title, listed), ("next", lines)])
+    install = f"cd {shlex.quote(str(place))}; pip install -e ."
+    output.rows([*rows, ("next", [install, "python -m pytest; plausibly plugins check"])])
 
 
-def check_kind(kind: str, *, hint: str) -> None:
+def check_kind(kind: str) -> None:
     from plausibly.protocols import KINDS
 
     names = [known.name for known in KINDS]
     if kind not in names:
-        close = get_close_matches(kind, names, n=1)
+        close = get_close_matches(kind, names, n=1) or names
         raise InputError(
             "kind-unknown",
             f'there is no kind of component "{kind}"',
             expected=f"one of {', '.join(names)}",
             found=kind,
-            hint=f"--kind {close[0]}" if close else hint,
+            hint=f"--kind {close[0]}",
             source="--kind",
         )
 
@@ -110,31 +103,22 @@ def check_name(name: str, kind: str, registry: Registry) -> None:
     from plausibly.registry.entries import normalised
 
     module = name.replace("-", "_")
-    if not _NAME.fullmatch(name) or len(name) > LONGEST or keyword.iskeyword(module):
-        plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-0123456789")[:LONGEST].rstrip("-")
-        if keyword.iskeyword(plain.replace("-", "_")):
-            plain = f"my-{plain}"
+    ours = {normalised(source.plugin) for source in registry.plugins() if source.builtin}
+    ours |= {entry.name for entry in registry.entries() if entry.source.builtin}
+    valid = _NAME.fullmatch(name) and len(name) <= LONGEST and not keyword.iskeyword(module)
+    spec = PathFinder.find_spec(module) if valid else None
+    # A folder without code, such as one in the current folder, is no module.
+    installed = spec is not None and spec.loader is not None and spec.origin is not None
+    taken = installed or name in ours | _TAKEN or module in sys.stdlib_module_names
+    if taken or not valid:
+        plain = re.sub(r"[^a-z0-9]+", "-", name.lower())[: LONGEST - 3].strip("-") or "plugin"
         raise InputError(
             "plugin-name",
             f'a plugin cannot be called "{name}"',
-            expected=f"a letter, then letters, digits and single hyphens, all in lower case, "
-            f"at most {LONGEST}, and no word of Python",
-            found=f'"{name}"',
-            hint=f"plausibly plugins new {plain or 'my-plugin'} --kind {kind}",
-            source=name,
-        )
-    ours = {normalised(source.plugin) for source in registry.plugins() if source.builtin}
-    ours |= {entry.name for entry in registry.entries() if entry.source.builtin}
-    spec = PathFinder.find_spec(module)
-    # A folder without code, such as one in the current folder, is no module.
-    installed = spec is not None and spec.loader is not None and spec.origin is not None
-    if installed or name in ours | _TAKEN or module in sys.stdlib_module_names:
-        raise InputError(
-            "plugin-name-taken",
-            f'the name "{name}" is taken by plausibly, Python or an installed module',
-            expected="a name of its own for the distribution, its module and its component",
+            expected=f"lower-case letters, digits and single hyphens, a letter first, at most "
+            f"{LONGEST}; no word of Python, and no name of plausibly or an installed module",
             found=f'"{name}", with the module {module}',
-            hint=f"another name, such as my-{name[: LONGEST - 3].rstrip('-')}",
+            hint=f"plausibly plugins new my-{plain} --kind {kind}",
             source=name,
         )
 
@@ -152,8 +136,11 @@ def rendered(name: str, kind: str) -> dict[str, str]:
     from plausibly.registry.entries import an
 
     module = name.replace("-", "_")
-    templates = files("plausibly") / "templates"
-    texts = {**dict(_texts(templates / "common", "")), **dict(_texts(templates / kind, ""))}
+    texts = {"package/py.typed": ""}
+    for folder in (_TEMPLATES / "common", _TEMPLATES / kind):
+        for file in folder.rglob(f"*{_SUFFIX}"):
+            path = file.relative_to(folder).as_posix().removesuffix(_SUFFIX)
+            texts[path] = file.read_text(encoding="utf-8")
     values: Mapping[str, str] = {
         "name": name,
         "module": module,
@@ -161,22 +148,12 @@ def rendered(name: str, kind: str) -> dict[str, str]:
         "summary": f"{an(kind).capitalize()} for plausibly.",
         "version": version("plausibly"),
     }
-    texts["package/py.typed"] = ""
     # The two that explain the plugin come first, its tests last.
     paths = sorted(texts, key=lambda path: (path.startswith("tests/"), "/" in path, path.lower()))
     return {
         path.replace("package/", f"{module}/", 1): Template(texts[path]).substitute(values)
         for path in paths
     }
-
-
-def _texts(folder: Traversable, prefix: str) -> Iterator[tuple[str, str]]:
-    for item in folder.iterdir():
-        if item.is_dir():
-            yield from _texts(item, f"{prefix}{item.name}/")
-        elif item.name.endswith(_SUFFIX):
-            path = f"{prefix}{item.name.removesuffix(_SUFFIX)}"
-            yield path, item.read_text(encoding="utf-8")
 
 
 def _component(name: str, kind: str, texts: Mapping[str, str]) -> str:

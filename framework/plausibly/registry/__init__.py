@@ -9,22 +9,27 @@ from typing import TypeVar
 
 from plausibly.errors import ComponentError
 from plausibly.protocols import ComponentLike, Kind
-from plausibly.registry.discovery import API_VERSION, RegisterHook, Registrar, hookimpl
-from plausibly.registry.entries import Disabled, Entry, Failure, Source
-from plausibly.registry.registry import Registry
+from plausibly.registry.entries import Disabled, Entry, Source
+from plausibly.registry.registry import (
+    API_VERSION,
+    Plugin,
+    RegisterHook,
+    Registrar,
+    Registry,
+    hookimpl,
+)
 
 __all__ = [
     "API_VERSION",
     "Disabled",
     "Entry",
-    "Failure",
+    "Plugin",
     "RegisterHook",
     "Registrar",
     "Registry",
     "Source",
     "called",
     "default",
-    "entries",
     "hookimpl",
     "register",
     "resolve",
@@ -47,7 +52,7 @@ def resolve(kind: Kind[P], like: ComponentLike[P], params: Mapping[str, object] 
 def called(kind: Kind[P], component: P) -> str:
     """Return the registered name of a component, or the name of its class."""
     with suppress(ComponentError):
-        return str(default().describe(kind, component)["name"])
+        return default().name_of(kind, component)
     return type(component).__name__
 
 

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import importlib.metadata as metadata
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from difflib import get_close_matches
 from importlib import import_module
-from typing import Literal, TypeVar
 
 import attrs
 
-from plausibly.errors import ComponentError, InputError, MissingExtra, PlausiblyWarning, counted
-
-_REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[([^\]]*)\])?[^;]*(?:;(.*))?")
-_ONLY_EXTRA = re.compile(r"""\s*extra\s*==\s*["']([^"']+)["']\s*""")
+from plausibly.errors import ComponentError, InputError, MissingExtra, PlausiblyWarning
 
 
 def an(noun: str) -> str:
@@ -31,39 +26,29 @@ def extras_of(distribution: str) -> tuple[str, ...]:
 
 def missing(distribution: str, extra: str) -> tuple[str, ...]:
     """Return the distributions that an extra requires and that are not installed."""
+    requirements: list[str] = []
+    if extra:
+        with suppress(metadata.PackageNotFoundError, ValueError):  # ValueError: an empty name
+            requirements = metadata.requires(distribution) or []
     lacking = []
-    for name in _required(distribution, extra) if extra else ():
-        try:
-            metadata.distribution(name)
-        except metadata.PackageNotFoundError:
-            lacking.append(name)
+    for line in requirements:
+        requirement, _, marker = line.partition(";")
+        name = re.match(r"[\w.-]+", requirement)
+        if name and marker.strip().replace('"', "'") == f"extra == '{extra}'":
+            try:
+                metadata.distribution(name[0])
+            except metadata.PackageNotFoundError:
+                lacking.append(name[0])
     return tuple(lacking)
 
 
-def _required(distribution: str, extra: str) -> Iterator[str]:
-    """Yield the distributions that an extra of an installed distribution requires."""
-    with suppress(metadata.PackageNotFoundError, ValueError):  # ValueError: an empty name
-        for line in metadata.requires(distribution) or ():
-            requirement = _REQUIREMENT.fullmatch(line)
-            marker = _ONLY_EXTRA.fullmatch(requirement[3] or "") if requirement else None
-            if requirement is None or marker is None or marker[1] != extra:
-                continue
-            if requirement[1] == distribution:  # an extra made of other extras
-                for included in (requirement[2] or "").split(","):
-                    yield from _required(distribution, included.strip())
-            else:
-                yield requirement[1]
+def normalised(name: str) -> str:
+    """Return the name by which two spellings of one plugin or distribution are equal."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
-
-Stage = Literal[
-    "metadata", "name", "import", "API", "hook", "registration", "loading", "check"
-]  # fmt: skip
-"""Where a plugin failed; the last two: a component, whose class is loaded and checked."""
 
 THIS_RUN = "(this run)"
 """Plugin name of components that were registered in this process."""
-
-Message = TypeVar("Message", ComponentError, PlausiblyWarning)
 
 
 @attrs.frozen
@@ -79,16 +64,11 @@ class Source:
     def where(self) -> str:
         return f"{self.distribution} {self.version}".strip() or "registered here"
 
+    def is_called(self, name: str) -> bool:
+        return normalised(name) in (normalised(self.plugin), normalised(self.distribution))
+
     def __str__(self) -> str:
         return "this run" if self.plugin == THIS_RUN else f"{self.plugin} ({self.where})"
-
-
-class Advised(Exception):
-    """Why a plugin failed, where it is known what to do."""
-
-    def __init__(self, text: str, advice: str) -> None:
-        super().__init__(text)
-        self.advice = advice
 
 
 def reason_of(error: BaseException) -> str:
@@ -97,7 +77,7 @@ def reason_of(error: BaseException) -> str:
         expectation = f": expected {error.expected}" if error.expected else ""
         return f"{error.what}{expectation}" + (f", found {error.found}" if error.found else "")
     text = " ".join(str(error).split())
-    if text and (isinstance(error, ImportError | Advised) or type(error) is LookupError):
+    if text and (isinstance(error, ImportError) or type(error) is LookupError):
         return text
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
@@ -115,12 +95,20 @@ class Entry:
     suffixes: tuple[str, ...] = ()  # endings of a reader's files
 
     @property
-    def key(self) -> tuple[str, str, Source]:
-        return self.kind, self.name, self.source
-
-    @property
     def qualified(self) -> str:
         return f"{self.source.plugin}:{self.name}"
+
+    @property
+    def place(self) -> str:
+        """The module and the name in it, as in a target that is text."""
+        if isinstance(self.target, str):
+            return self.target
+        return f"{self.target.__module__}:{self.target.__qualname__}"
+
+    @property
+    def stable_name(self) -> str:
+        """The name that goes on meaning this component, whatever else is installed."""
+        return self.name if self.source.builtin and not self.extra else self.qualified
 
     def __str__(self) -> str:
         return f'{self.kind} "{self.name}" of {self.source}'
@@ -139,84 +127,20 @@ class Entry:
         except (MissingExtra, KeyboardInterrupt):
             raise
         except BaseException as error:  # the module of a plugin may raise anything, or exit
+            message: type[InputError] = ComponentError
+            name, hint = "component-unloadable", f"fix or reinstall {self.source.distribution}"
             if self.extra and isinstance(error, ModuleNotFoundError):
-                raise MissingExtra(
-                    "extra-missing",
-                    f"{self} needs {error.name}, which is not installed",
-                    expected=f'the extra "{self.extra}"',
-                    hint=f'pip install "{self.source.distribution}[{self.extra}]"',
-                    source=self.qualified,
-                    details={"module": error.name, "extra": self.extra},
-                ) from error
-            raise ComponentError(
-                "component-unloadable",
+                message, name = MissingExtra, "extra-missing"
+                hint = f'pip install "{self.source.distribution}[{self.extra}]"'
+            raise message(
+                name,
                 f"{self} cannot be loaded",
                 expected=f"a class or function at {self.target}",
                 found=reason_of(error),
-                hint=f"fix or reinstall {self.source.distribution or 'it'}; "
-                f"others: plausibly plugins list --kind {self.kind}",
+                hint=hint,
                 source=self.qualified,
             ) from error
         return loaded
-
-
-@attrs.frozen
-class Failure:
-    """A plugin or component that cannot be used, and why; everything else works without it."""
-
-    source: Source
-    stage: Stage
-    error: BaseException
-    offered: tuple[Entry, ...] = ()  # by the plugin before it failed; or the component that did
-
-    @property
-    def component(self) -> Entry | None:
-        return self.offered[0] if self.stage in ("loading", "check") else None
-
-    @property
-    def subject(self) -> str:
-        return str(self.component or self.source)
-
-    @property
-    def state(self) -> str:
-        return f"failed at {self.stage}"
-
-    @property
-    def reason(self) -> str:
-        if self.component is not None and isinstance(self.error, ComponentError):
-            expected = f"expected {self.error.expected}, found " if self.stage == "check" else ""
-            return expected + self.error.found
-        return reason_of(self.error)
-
-    @property
-    def remedy(self) -> str:
-        if isinstance(self.error, Advised):
-            return self.error.advice
-        if self.source.builtin:
-            return "reinstall plausibly: its installation is incomplete"
-        if not self.source.distribution:
-            return "fix its class, and register it again"
-        if isinstance(self.error, ModuleNotFoundError) and self.error.name:
-            return f"install what provides {self.error.name.partition('.')[0]}"
-        return f"fix {self.source.distribution}"
-
-    def message(self, message: type[Message], then: str) -> Message:
-        hint, name = self.remedy, self.source.distribution
-        if name and not self.source.builtin:
-            hint = f"plausibly plugins check {self.source.plugin}, or pip uninstall {name}"
-        return message(
-            "plugin-failed",
-            f"{self.subject} stopped at {self.stage}",
-            expected="a plugin that loads, and whose components satisfy their Protocol",
-            found=f'"{self.reason}"; {then}',
-            hint=hint,
-            source=self.source.plugin,
-            details={
-                **attrs.asdict(self.source, filter=attrs.filters.exclude("builtin")),
-                "stage": self.stage,
-                "reason": self.reason,
-            },
-        )
 
 
 def failed(source: str, what: str, *, expected: str, found: str) -> ComponentError:
@@ -252,11 +176,6 @@ STRICT = "PLAUSIBLY_STRICT_PLUGINS"
 """Environment variables: names with commas between them; 1, if a failed plugin is an error."""
 
 
-def normalised(name: str) -> str:
-    """Return the name by which two spellings of one plugin or distribution are equal."""
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
 @attrs.frozen
 class Disabled:
     """The name of a plugin or distribution to do without, and where that is configured."""
@@ -265,32 +184,11 @@ class Disabled:
     by: str
 
     def means(self, source: Source) -> bool:
-        if source.plugin == THIS_RUN:
-            return False
-        if self.name == "*":  # every other plugin
-            return not source.builtin
-        return normalised(self.name) in (normalised(source.plugin), normalised(source.distribution))
+        name = self.name.strip()
+        if name == "*":  # every other plugin
+            return not source.builtin and source.plugin != THIS_RUN
+        return bool(name) and source.is_called(name)
 
     @property
     def reason(self) -> str:
-        return f"{self.by} names {self.name}"
-
-    @property
-    def undo(self) -> str:
-        return f"take {self.name} out of {self.by}"
-
-    def unknown(self, sources: Iterable[Source]) -> PlausiblyWarning:
-        names = {n: None for s in sources for n in (s.plugin, s.distribution) if n}
-        close = next(iter(get_close_matches(normalised(self.name), names, n=1)), None)
-        return PlausiblyWarning(
-            "plugin-unknown",
-            f'{self.by} names "{self.name}", which is no plugin here',
-            expected=f"one of {counted(len(names))} plugins and distributions",
-            hint=f"write {close}, or {self.undo}" if close else self.undo,
-            source=self.name,
-            details={"name": self.name, "by": self.by, "suggestion": close},
-        )
-
-
-def disabled_by(names: Iterable[str], by: str) -> tuple[Disabled, ...]:
-    return tuple(Disabled(name, by) for name in dict.fromkeys(n.strip() for n in names) if name)
+        return f"{self.by} names {self.name.strip()}"

@@ -24,6 +24,7 @@ from plausibly.registry.entries import Entry, an
 from plausibly.registry.mistakes import (
     Mistake,
     Mistakes,
+    ParameterError,
     Wrong,
     mistakes_in,
     unknown_key,
@@ -201,7 +202,13 @@ class Strict:
             types_ = list(arguments)
         else:
             types_ = [arguments[0] if arguments else object] * len(items)
-        made = self._each(zip(range(len(items)), items, types_, strict=True)).values()
+        made: list[object] = []
+        mistakes: list[Mistake] = []
+        for place, (item, item_type) in enumerate(zip(items, types_, strict=True)):
+            with below(place, mistakes):
+                made.append(self.convert(item, item_type))
+        if mistakes:
+            raise Mistakes(mistakes)
         if origin in (list, set):
             return list(made) if origin is list else set(made)
         return frozenset(made) if origin in (frozenset, Set) else tuple(made)
@@ -210,23 +217,15 @@ class Strict:
         if not isinstance(value, Mapping):
             raise Wrong(expected(wanted), value)
         key_type, value_type = typing.get_args(wanted) or (object, object)
+        made: dict[object, object] = {}
         mistakes: list[Mistake] = []
-        for key in value:
-            try:
-                self.convert(key, key_type)
-            except Wrong as error:
-                mistakes.append(Mistake(str(key), f"the key: {error}"))
-        if mistakes:
-            raise Mistakes(mistakes)
-        return self._each((key, item, value_type) for key, item in value.items())
-
-    # Any: as above
-    def _each(self, items: Iterable[tuple[Any, object, object]]) -> dict[Any, object]:
-        made: dict[Any, object] = {}
-        mistakes: list[Mistake] = []
-        for key, item, wanted in items:
-            with below(key, mistakes):
-                made[key] = self.convert(item, wanted)
+        for key, item in value.items():
+            with below(str(key), mistakes):
+                try:
+                    self.convert(key, key_type)
+                except Wrong as error:
+                    raise ValueError(f"the key: {error}") from None
+                made[key] = self.convert(item, value_type)
         if mistakes:
             raise Mistakes(mistakes)
         return made
@@ -351,6 +350,22 @@ def plain(value: object, describe: Describe) -> object:
             p.name: plain(getattr(value, p.field), describe) for p in parameters_of(type(value))
         }
     raise TypeError(f"no table can hold {value!r}")
+
+
+def as_table(component: object, describe: Describe) -> dict[str, object]:
+    """Return the parameters of a component as plain data."""
+    table: dict[str, object] = {}
+    mistakes: list[Mistake] = []
+    for parameter in parameters_of(type(component)):
+        try:
+            table[parameter.name] = plain(getattr(component, parameter.field), describe)
+        except (TypeError, AttributeError):
+            text = "cannot be written down: it is no number, text, list, table or component"
+            advice = "make the component a frozen attrs class with plain parameters"
+            mistakes.append(Mistake(parameter.name, text, advice=advice))
+    if mistakes:
+        raise ParameterError.about(type(component).__name__, mistakes)
+    return table
 
 
 def with_others(mistake: Mistake, entry: Entry, entries: Callable[[], Iterable[Entry]]) -> Mistake:

@@ -1,60 +1,234 @@
-"""The registry: from a name, a table or an object to a component that satisfies its Protocol."""
+"""The registry: plugins and their one hook; from a name, a table or an object to a component."""
 
 from __future__ import annotations
 
+import importlib
+import importlib.metadata as metadata
 import os
 import re
+import reprlib
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from threading import RLock
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import attrs
+import pluggy
 
 from plausibly.errors import ComponentError, InputError, PlausiblyWarning, counted, listed
-from plausibly.protocols import KIND_BY_NAME, ComponentLike, Kind
-from plausibly.registry.conformance import Problem, complete, problems, required_members
-from plausibly.registry.discovery import (
-    OURS,
-    Declared,
-    Registrar,
-    other_plugins,
-    own_plugins,
-    run_hook,
-)
+from plausibly.protocols import KINDS, ComponentLike, Kind
+from plausibly.registry.conformance import complete, members, problems
 from plausibly.registry.entries import (
     STRICT,
     THIS_RUN,
     VARIABLE,
-    Advised,
     Disabled,
     Entry,
-    Failure,
     Source,
-    Stage,
     an,
-    disabled_by,
-    missing,
     normalised,
+    reason_of,
 )
-from plausibly.registry.mistakes import Mistake, Mistakes, ParameterError
-from plausibly.registry.parameters import Strict, parameters_of, plain, signature, with_others
+from plausibly.registry.mistakes import Mistakes, ParameterError
+from plausibly.registry.parameters import Strict, as_table, signature, with_others
 
 P = TypeVar("P")
 
-_PLUGIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+GROUP = "plausibly"
+"""The entry-point group; its targets are modules. Also the name of our own distribution."""
+
+API_VERSION = 1
+"""Version of what `plausibly.plugin` offers; plugins may state theirs: ``requires_api = 1``."""
+
+HOOK = "plausibly_register"
+
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_TARGET = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+
+_hookimpl = pluggy.HookimplMarker(GROUP)
+
+
+@attrs.define
+class Registrar:
+    """Argument of a plugin's hook, to which it adds its components (`entries`)."""
+
+    source: Source
+    entries: list[Entry] = attrs.field(factory=list)
+    _names: set[tuple[object, str]] = attrs.field(factory=set, init=False, repr=False)
+
+    def add(
+        self,
+        kind: Kind[P],
+        name: str,
+        target: Callable[..., P] | str,
+        *,
+        summary: str = "",
+        extra: str = "",
+        suffixes: tuple[str, ...] = (),
+    ) -> None:
+        """Offer a component.
+
+        Parameters
+        ----------
+        kind : Kind
+            `ANNOTATION`, `READER`, `AGGREGATOR`, `SCORE`, `CALIBRATOR` or `COMBINER`.
+        name : str
+            Lower case with hyphens, unique among the plugin's components of this kind.
+        target : callable or str
+            The class (or a function that returns the object), or ``"package.module:Name"``, which
+            is imported when the component is first asked for.
+        summary : str
+            One line for lists.
+        extra : str
+            The extra of the plugin's distribution that this component needs, if it needs one: lists
+            then say whether it is installed.
+        suffixes : tuple of str
+            For readers: endings of its files, such as ``".json"``. Other readers are loaded and
+            asked about such a file only if none of these recognises it; without suffixes, a reader
+            is asked about every file.
+
+        Raises
+        ------
+        ComponentError
+            If kind, name or target cannot be used, or the plugin already offers this name.
+        """
+        usable = _TARGET.fullmatch(target) if isinstance(target, str) else callable(target)
+        for right, message, expected, value in (
+            (kind in KINDS, "component-kind", "a kind, such as AGGREGATOR", kind),
+            (
+                _NAME.fullmatch(name),
+                "component-name",
+                "a name of lower-case letters, digits and single hyphens",
+                name,
+            ),
+            (
+                usable,
+                "component-target",
+                'a class, a function, or where to find it: "package.module:Name"',
+                target,
+            ),
+            ((kind, name) not in self._names, "name-clash", "each name once", name),
+        ):
+            if not right:
+                raise ComponentError(
+                    message,
+                    f'{self.source} cannot offer a component "{name}"',
+                    expected=expected,
+                    found=repr(value),
+                    hint='a call such as add(AGGREGATOR, "my-name", MyClass)',
+                    source=self.source.plugin,
+                )
+        self._names.add((kind, name))
+        entry = Entry(kind.name, name, target, self.source, summary, extra, suffixes)
+        self.entries.append(entry)
+
+
+class RegisterHook(Protocol):
+    """Hook of a plugin: one function that takes the registrar, by this name."""
+
+    def __call__(self, registrar: Registrar) -> None: ...
+
+
+def hookimpl(function: RegisterHook) -> RegisterHook:
+    """Mark the function that registers a plugin's components; call it what you like.
+
+    Examples
+    --------
+    >>> from plausibly.plugin import AGGREGATOR, Registrar, hookimpl
+    >>> @hookimpl
+    ... def register(registrar: Registrar) -> None:
+    ...     registrar.add(AGGREGATOR, "plackett-luce", "my_package.plackett_luce:PlackettLuce")
+    """
+    return _hookimpl(function, specname=HOOK)
+
+
+def plausibly_register(registrar: Registrar) -> None:
+    """Add the plugin's components to `registrar`."""
 
 
 @attrs.define(eq=False)
-class _Plugin:
+class Plugin:
+    """A plugin, and what it offers or where and why it failed, once its hook was called."""
+
     source: Source
-    place: str = ""  # of its module
+    module: str = ""
     ran: bool = False
     entries: tuple[Entry, ...] = ()
-    failure: Failure | None = None
+    stage: str = ""  # "metadata", "name", "import", "API", "hook" or "registration"
+    error: BaseException | None = None
+
+    @property
+    def reason(self) -> str:
+        return reason_of(self.error) if self.error else ""
+
+    @property
+    def hint(self) -> str:
+        name = self.source.distribution
+        return f"pip install --upgrade {name}, or pip uninstall {name}"
+
+    def run(self) -> None:
+        """Import the module and call its hook."""
+        self.ran = True  # before it runs: a hook may ask for components
+        registrar = Registrar(self.source)
+        try:
+            self.stage = "import"
+            module = importlib.import_module(self.module)
+            self.stage = "API"
+            wanted: object = getattr(module, "requires_api", API_VERSION)
+            if wanted not in range(1, API_VERSION + 1):
+                here = f"plausibly {metadata.version(GROUP)}, API {API_VERSION}"
+                raise LookupError(f"it requires API {wanted!r}; this is {here}")
+            self.stage = "hook"
+            manager = pluggy.PluginManager(GROUP)
+            manager.register(module)
+            hook = getattr(manager.hook, HOOK, None)
+            if hook is None:
+                raise LookupError(f"{self.module} has no function marked @hookimpl")
+            self.stage = "registration"
+            hook(registrar=registrar)
+            self.entries, self.stage = tuple(registrar.entries), ""
+        except KeyboardInterrupt:
+            self.ran = False  # so that the next call runs it
+            raise
+        except BaseException as error:  # noqa: BLE001  # a plugin may raise anything, or exit
+            self.error = error
+
+
+def own_plugins() -> Iterator[Plugin]:
+    """Yield the plugins that our own distribution declares; reads no other metadata."""
+    with suppress(metadata.PackageNotFoundError):
+        yield from _declared_by(metadata.distribution(GROUP), builtin=True)
+
+
+def other_plugins() -> list[Plugin]:
+    """Return the plugins of all other distributions, sorted by distribution and name."""
+    seen = {GROUP}
+    plugins: list[Plugin] = []
+    for number, distribution in enumerate(metadata.distributions()):
+        called = f"distribution {number} on the path"
+        try:
+            # Most distributions declare nothing of ours, and parsing takes longer than looking.
+            if f"[{GROUP}]" not in (distribution.read_text("entry_points.txt") or ""):
+                continue
+            called = str(distribution.name)
+            if normalised(called) not in seen:
+                seen.add(normalised(called))
+                # The one that Python would import from: the first of this name on the path.
+                plugins += _declared_by(metadata.distribution(called))
+        except Exception as error:  # noqa: BLE001  # any file may be malformed in any way
+            source = Source(called, called)
+            plugins.append(Plugin(source, stage="metadata", error=error))
+    return sorted(plugins, key=lambda plugin: normalised(plugin.source.distribution))
+
+
+def _declared_by(distribution: metadata.Distribution, *, builtin: bool = False) -> Iterator[Plugin]:
+    points = {(p.name, p.value) for p in distribution.entry_points if p.group == GROUP}
+    about = distribution.metadata  # is parsed each time it is asked for
+    for plugin, module in sorted(points):
+        yield Plugin(Source(plugin, about["Name"], about["Version"] or "", builtin), module)
 
 
 class Registry:
@@ -67,18 +241,17 @@ class Registry:
 
     def __init__(
         self,
-        own: Callable[[], Iterable[Declared]] = own_plugins,
-        others: Callable[[], Iterable[Declared | Failure]] = other_plugins,
+        own: Callable[[], Iterable[Plugin]] = own_plugins,
+        others: Callable[[], Iterable[Plugin]] = other_plugins,
     ) -> None:
         self._others = others
         self._converter = Strict(self.create)
         self._lock = RLock()
-        self._this_run = _Plugin(Source(THIS_RUN), ran=True)
-        self._plugins = [*(_Plugin(ours.source, ours.value) for ours in own()), self._this_run]
+        self._this_run = Plugin(Source(THIS_RUN), ran=True)
+        self._plugins = [*own(), self._this_run]
         self._scanned = False
-        self._broken: dict[tuple[str, str, Source], Failure] = {}  # components of good plugins
-        self._blocks: list[tuple[Disabled, ...]] = []
-        self._reported: list[Failure | Disabled] = []
+        self._blocks: list[list[Disabled]] = []
+        self._reported: list[Plugin] = []
 
     # Any: each kind has its own Protocol
     def entries(self, kind: Kind[Any] | None = None, *, off: bool = False) -> tuple[Entry, ...]:
@@ -90,31 +263,37 @@ class Registry:
         )
 
     def plugins(self) -> tuple[Source, ...]:
+        """Return every plugin that works and is on."""
         self._load(others=True)
-        working = [p for p in self._plugins if p.ran and p.failure is None]
         return tuple(
             p.source
-            for p in working
-            if self.off(p.source) is None and (p.entries or p is not self._this_run)
+            for p in self._plugins
+            if (p.entries or p is not self._this_run)
+            and p.error is None
+            and self.off(p.source) is None
         )
 
-    def failures(self) -> tuple[Failure, ...]:
-        """Return every plugin and component that failed, of the plugins that are on."""
-        self._load(others=True)
-        return self._failures()
+    def failures(self, *, others: bool = True) -> tuple[Plugin, ...]:
+        """Return the plugins that failed, of those that are on."""
+        self._load(others=others)
+        return tuple(p for p in self._plugins if p.error is not None and not self.off(p.source))
 
     def disabled(self) -> dict[Source, Disabled]:
         """Return every plugin here that is turned off, with where; none of them is imported."""
-        turned_off = {source: self.off(source) for source in self._every_source()}
+        self._load(others=True)
+        turned_off = {plugin.source: self.off(plugin.source) for plugin in self._plugins}
         return {source: name for source, name in turned_off.items() if name is not None}
 
     def off(self, source: Source) -> Disabled | None:
-        return next((name for name in self._names_off() if name.means(source)), None)
+        names = [disabled for block in tuple(self._blocks) for disabled in block]
+        if listing := os.environ.get(VARIABLE):
+            names += [Disabled(name, VARIABLE) for name in listing.split(",")]
+        return next((name for name in names if name.means(source)), None)
 
     @contextmanager
     def disabling(self, *names: str, by: str = "disabling(...)") -> Iterator[None]:
         """Do without some plugins until the block ends, in every thread; ``*`` = all but ours."""
-        block = disabled_by(names, by)
+        block = [Disabled(name, by) for name in names]
         self._blocks.append(block)
         try:
             yield
@@ -122,81 +301,58 @@ class Registry:
             # Two equal blocks may stand for two threads: either is as good to take away.
             self._blocks.remove(block)
 
-    def report(self, *, failures: bool = True, but: Entry | None = None) -> None:
-        """Warn, once each, of what failed and of names that were to be disabled and are none here.
-
-        Where plugins are strict, raise ``plugin-failed``. Without `failures`, those so far count as
-        reported: for commands that list them.
-        """
+    def report(self) -> None:
+        """Warn once of each plugin that failed; where plugins are strict, raise an error."""
         strict = os.environ.get(STRICT, "").strip() not in ("", "0")
-        if strict and failures:
-            for failure in self.failures():
-                raise failure.message(ComponentError, "plugins are strict") from failure.error
-        with self._lock:
-            new = [f for f in self._failures() if f not in self._reported]
-            names = [n for n in self._names_off() if n.name != "*" and n not in self._reported]
-            self._reported += [*new, *names]
-        for failure in new:
-            if failures and (but is None or failure.component is not but):
-                message = failure.message(PlausiblyWarning, "all others work")
-                warnings.warn(message, stacklevel=4)
-        sources = self._every_source() if names else []
-        for name in names:
-            if not any(name.means(source) for source in sources):
-                warnings.warn(name.unknown(sources), stacklevel=4)
+        for failure in self.failures(others=strict):
+            if failure in self._reported and not strict:
+                continue
+            self._reported.append(failure)
+            message = (ComponentError if strict else PlausiblyWarning)(
+                "plugin-failed",
+                f"{failure.source} failed at {failure.stage}",
+                expected="a plugin that loads; all others work",
+                found=failure.reason,
+                hint=f"plausibly plugins check {failure.source.plugin}, or {failure.hint}",
+                source=failure.source.plugin,
+            )
+            if isinstance(message, ComponentError):
+                raise message from failure.error
+            warnings.warn(message, stacklevel=4)
 
     def find(self, kind: Kind[Any], name: str) -> Entry:
         """Return the component called `name` or ``plugin:name``; names of ours are always ours."""
         plugin, _, bare = name.rpartition(":")
         named: list[Entry] = []
-        on: list[Entry] = []
+        ours: list[Entry] = []
         for others in (False, True):  # plugins of others run only for names that ours do not have
             known = self._load(others=others)
             named = [e for e in known if (e.kind, e.name) == (kind.name, bare)]
             if plugin:
-                exact = [e for e in named if e.source.plugin == plugin]
-                wanted = normalised(plugin)
-                named = exact or [e for e in named if normalised(e.source.distribution) == wanted]
-            on = [e for e in named if self.off(e.source) is None]
-            if any(e.source.builtin for e in on):
+                named = [e for e in named if e.source.is_called(plugin)]
+            ours = [e for e in named if e.source.builtin]
+            if ours:
                 break
         # Where two of ours have the name, it means the one that needs no extra.
-        ours = sorted((e for e in named if e.source.builtin), key=lambda e: bool(e.extra))
+        chosen = sorted(ours, key=lambda e: bool(e.extra))[:1] or named
         # A name of ours is not free for others where ours is off: a default would change.
-        chosen = ours[:1] or on or named[:1]
-        self.report(but=chosen[0] if chosen else None)
+        chosen = [e for e in chosen if self.off(e.source) is None]
+        self.report()
         if not chosen:
             raise self._unknown(kind, name)
         if len(chosen) > 1:
             chosen = sorted(chosen, key=lambda e: (e.source.distribution, e.source.plugin))
             places = (f"{e.source.where} ({e.source.plugin.strip('()')})" for e in chosen)
+            names = (f"{e.source.distribution or e.source.plugin}:{bare}" for e in chosen)
             raise ComponentError(
                 "name-clash",
                 f'{counted(len(chosen))} plugins offer the {kind.name} "{bare}"',
                 expected="one",
                 found=" and ".join(places),
-                hint=f"say {' or '.join(map(self._clear_name, chosen))}; or disable one",
+                hint=f"{' or '.join(names)}; or disable one of them",
                 source=bare,
-                details={
-                    "kind": kind.name,
-                    "name": bare,
-                    "plugins": [e.source.plugin for e in chosen],
-                },
             )
-        entry = chosen[0]
-        if (off := self.off(entry.source)) is not None:
-            there = " or ".join(alternative.qualified for alternative in on)
-            instead = f"say {there}" if there else f"plausibly plugins list --kind {kind.name}"
-            raise ComponentError(
-                "component-disabled",
-                f'{kind.name} "{entry.name}": its plugin {entry.source} is disabled',
-                expected="a component of a plugin that is on",
-                found=off.reason,
-                hint=f"{off.undo}; or another: {instead}",
-                source=entry.qualified,
-                details={"kind": kind.name, "name": entry.name, "plugin": entry.source.plugin},
-            )
-        return entry
+        return chosen[0]
 
     def create(
         self,
@@ -206,79 +362,71 @@ class Registry:
     ) -> P:
         """Return a component by name or entry, from a table ``{"name": ..., ...}``, or as it is."""
         parameters = dict(params or {})
-        if isinstance(like, Entry):
-            entry = like
-        elif isinstance(like, str | Mapping):
-            table = {"name": like} if isinstance(like, str) else dict(like)
+        table: dict[str, object] = {}
+        name: object = like
+        if isinstance(like, Mapping):
+            table = dict(like)
             name = table.pop("name", None)
             if not isinstance(name, str):
-                keys = f"the keys {listed(table) or 'none'}"
                 raise ComponentError(
                     "component-name",
                     f"a table for {an(kind.name)} has no name",
                     expected='a key "name" with text',
-                    found=keys if name is None else f"name = {name!r}",
+                    found=f"name = {name!r}" if name else f"the keys {listed(table) or 'none'}",
                     hint=f"plausibly plugins list --kind {kind.name}",
                     source=kind.name,
                 )
-            if twice := sorted(table.keys() & parameters.keys()):
+        component = not isinstance(like, Entry | str | Mapping)
+        twice = sorted(parameters if component else table.keys() & parameters.keys())
+        if twice:
+            raise ComponentError(
+                "component-parameter",
+                f"{kind.name} {type(like).__name__ if component else name} and {listed(twice)}",
+                expected="each parameter once: in the object or table, or beside a name",
+                found=f"{listed(twice)} beside an object, or a table that has it",
+                hint=f"leave {listed(twice)} out, or set it inside",
+                source=kind.name,
+            )
+        if component:
+            has_none = not any(hasattr(like, member) for member in members(kind.protocol))
+            if has_none or isinstance(like, type):
                 raise ComponentError(
-                    "component-parameter",
-                    f'{kind.name} "{name}": {listed(twice)} is given twice',
-                    expected="each parameter once",
-                    found="one in the table, and one beside it",
-                    hint=f"leave {listed(twice)} out of one of them",
-                    source=name,
+                    "component-invalid",
+                    f"this is no {kind.name}: {reprlib.repr(like)}",
+                    expected="a name, a table with a name, or an object",
+                    hint=f"plausibly plugins list --kind {kind.name}; or Name(), with parentheses",
+                    source=kind.name,
                 )
-            entry, parameters = self.find(kind, name), {**table, **parameters}
-        else:
-            cls = type(like).__name__
-            if parameters:
-                raise ComponentError(
-                    "component-parameter",
-                    f"{kind.name} {cls} is an object and takes no more parameters",
-                    expected="parameters beside a name or a table only",
-                    found=listed(sorted(parameters)),
-                    hint=f"{cls}({', '.join(f'{name}=...' for name in sorted(parameters))})",
-                    source=cls,
-                )
-            _check(kind, like, f"{kind.name} {cls}", Source(THIS_RUN))
-            return like
+            check(kind, like, f"{kind.name} {type(like).__name__}")
+            return cast("P", like)
+        entry = like if isinstance(like, Entry) else self.find(kind, cast("str", name))
         source = f'{kind.name} "{entry.name}"'
+        target = entry.load()
         try:
-            target = entry.load()
-        except ComponentError as error:
-            self._broken.setdefault(entry.key, Failure(entry.source, "loading", error, (entry,)))
-            raise
-        try:
-            component = self._converter.build(target, parameters)
+            made = self._converter.build(target, {**table, **parameters})
         except Mistakes as error:
             mistakes = [with_others(m, entry, self.entries) for m in error.mistakes]
             raise ParameterError.about(source, mistakes, signature(target)) from error.__cause__
         if not entry.source.builtin:  # the suite holds what we ship to its Protocol
-            try:
-                _check(kind, component, source, entry.source)
-            except ComponentError as error:
-                self._broken.setdefault(entry.key, Failure(entry.source, "check", error, (entry,)))
-                raise
-        return cast("P", component)
+            check(kind, made, f"{source} of {entry.source}")
+        return cast("P", made)
 
-    def describe(
-        self, kind: Kind[Any], component: object, *, unregistered: str = ""
-    ) -> dict[str, object]:
-        """Return the table, plain data, from which `create` makes an equal component.
+    def describe(self, kind: Kind[Any], component: object) -> dict[str, object]:
+        """Return the table, plain data, from which `create` makes an equal component."""
+        return {"name": self.name_of(kind, component), **as_table(component, self.describe)}
 
-        The name of a class that is not registered is `unregistered`; without one it is an error.
-        """
+    def name_of(self, kind: Kind[Any], component: object) -> str:
+        """Return the name under which the class of a component is registered."""
         cls = type(component)
         place = f"{cls.__module__}:{cls.__qualname__}"
         # A target may name another module of the same package, which re-exports the class.
         package = cls.__module__.partition(".")[0]
         entry: Entry | None = None
+        known: list[Entry] = []
         for others in (False, True):
             known = [e for e in self._load(others=others) if e.kind == kind.name]
             on = [e for e in known if self.off(e.source) is None]
-            entry = next((e for e in on if e.target is cls or e.target == place), None)
+            entry = next((e for e in on if e.target in (cls, place)), None)
             for likely in on if entry is None else ():
                 with suppress(InputError):  # what cannot be loaded made no component
                     if str(likely.target).startswith(package) and likely.load() is cls:
@@ -286,15 +434,7 @@ class Registry:
                         break
             if entry is not None:
                 break
-        if entry is not None:
-            # The bare name of what is ours or of this run, unless it is not clear.
-            alike = [e for e in known if e.name == entry.name]
-            ours = entry.source.builtin and not entry.extra
-            bare = alike == [entry] if entry.source.plugin == THIS_RUN else ours
-            name = entry.name if bare else self._clear_name(entry)
-        elif unregistered:
-            name = unregistered
-        else:
+        if entry is None:
             dashed = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).replace("_", "-").lower()
             raise ComponentError(
                 "component-unregistered",
@@ -305,18 +445,9 @@ class Registry:
                 "this, and again before loading",
                 source=cls.__name__,
             )
-        table: dict[str, object] = {"name": name}
-        mistakes: list[Mistake] = []
-        for parameter in parameters_of(cls):
-            try:
-                table[parameter.name] = plain(getattr(component, parameter.field), self.describe)
-            except (TypeError, AttributeError):
-                text = "cannot be written down: it is no number, text, list, table or component"
-                advice = "make the component a frozen attrs class with plain parameters"
-                mistakes.append(Mistake(parameter.name, text, advice=advice))
-        if mistakes:
-            raise ParameterError.about(str(entry or f"{kind.name} {cls.__name__}"), mistakes)
-        return table
+        alone = [e for e in known if e.name == entry.name] == [entry]
+        of_this_run = entry.source == self._this_run.source
+        return entry.name if of_this_run and alone else entry.stable_name
 
     def register(
         self,
@@ -327,237 +458,86 @@ class Registry:
         summary: str = "",
     ) -> None:
         """Offer a component in this process, under the plugin name ``(this run)``."""
-        known = self._load(others=False)
         registrar = Registrar(self._this_run.source)
         registrar.add(kind, name, target, summary=summary)
         (entry,) = registrar.entries
-        for other in (e for e in known if (e.kind, e.name) == (kind.name, name)):
-            again = other.key == entry.key and _identity(other.target) == _identity(target)
-            if other.source.builtin or (other.key == entry.key and not again):
+        for other in self._load(others=False):
+            again = other.source == entry.source and other.place == entry.place
+            mine = other.source.builtin or other.source == entry.source
+            if mine and (other.kind, other.name) == (kind.name, name) and not again:
                 raise ComponentError(
                     "name-clash",
                     f'there is {an(kind.name)} "{name}" already',
                     expected="a new name: nothing is overwritten",
-                    found=f"{getattr(target, '__qualname__', target)}, beside that of "
-                    f"{other.source}",
+                    found=f"{entry.place}, beside that of {other.source}",
                     hint=f'register it as "my-{name}"',
                     source=name,
-                    details={"kind": kind.name, "name": name, "plugins": [other.source.plugin]},
                 )
-        check_class(kind, target, entry)
+        if isinstance(target, type):  # of a function only what it returns can be looked at
+            check(kind, target, f'{kind.name} "{name}"')
         with self._lock:
-            self._broken.pop(entry.key, None)  # of the class that it replaces
-            kept = (e for e in self._this_run.entries if e.key != entry.key)
+            kept = (e for e in self._this_run.entries if (e.kind, e.name) != (kind.name, name))
             self._this_run.entries = (*kept, entry)
-
-    def _failures(self) -> tuple[Failure, ...]:
-        whole = [plugin.failure for plugin in tuple(self._plugins) if plugin.failure is not None]
-        return tuple(f for f in (*whole, *self._broken.values()) if self.off(f.source) is None)
-
-    def _names_off(self) -> tuple[Disabled, ...]:
-        """Return every name that is to be off now, wherever it is configured."""
-        blocks = [disabled for block in tuple(self._blocks) for disabled in block]
-        listing = os.environ.get(VARIABLE)
-        return (*blocks, *(disabled_by(listing.split(","), VARIABLE) if listing else ()))
-
-    def _every_source(self) -> list[Source]:
-        self._scan()
-        return [plugin.source for plugin in self._plugins if plugin is not self._this_run]
-
-    def _scan(self) -> None:
-        """Look once which plugins of others there are; none is run."""
-        with self._lock:
-            if self._scanned:
-                return
-            others = list(self._others())
-            self._scanned = True
-            reserved = {OURS, *(normalised(plugin.source.plugin) for plugin in self._plugins)}
-            seen: set[Source] = set()
-            for declared in others:
-                if isinstance(declared, Failure):
-                    self._plugins.append(_Plugin(declared.source, ran=True, failure=declared))
-                    continue
-                source, text = declared.source, ""
-                plugin = _Plugin(source, declared.value)
-                if not _PLUGIN.fullmatch(source.plugin) or source.plugin == THIS_RUN:
-                    text = f"{source.plugin!r} is no name: letters, digits, dots and hyphens"
-                elif normalised(source.plugin) in reserved:
-                    text = f"{source.plugin} is a name of plausibly's own"
-                elif source in seen:
-                    text = f"{source} has this name already"
-                if text:
-                    advice = f"pip uninstall {source.distribution}, or rename it there"
-                    plugin.ran = True
-                    plugin.failure = Failure(source, "name", Advised(text, advice))
-                seen.add(source)
-                self._plugins.append(plugin)
 
     def _load(self, *, others: bool) -> list[Entry]:
         """Run the hooks of our own plugins, and of `others` that are on; return every entry."""
         with self._lock:
-            if others:
-                self._scan()
+            if others and not self._scanned:
+                reserved = {GROUP, *(normalised(p.source.plugin) for p in self._plugins)}
+                plugins = list(self._others())
+                for plugin in plugins:
+                    name = plugin.source.plugin
+                    if plugin.error is None and normalised(name) in reserved:
+                        plugin.stage = "name"
+                        plugin.error = LookupError(f"{name} is a name of plausibly's own")
+                self._plugins += plugins
+                self._scanned = True
             for plugin in list(self._plugins):
                 wanted = plugin.source.builtin or (others and self.off(plugin.source) is None)
-                if plugin.ran or not wanted:
-                    continue
-                plugin.ran = True  # before it runs: a hook may ask for components
-                before = self._this_run.entries
-                try:
-                    outcome = run_hook(Declared(plugin.source, plugin.place))
-                except BaseException:  # interrupted: the next call runs it
-                    plugin.ran = False
-                    raise
-                if isinstance(outcome, Failure):
-                    plugin.failure, self._this_run.entries = outcome, before
-                    continue
-                plugin.entries = outcome
-                for entry in () if plugin.source.builtin else outcome:
-                    self._try_in_memory(entry)
+                if wanted and not plugin.ran and plugin.error is None:
+                    plugin.run()
             return [entry for plugin in self._plugins for entry in plugin.entries]
 
-    def _try_in_memory(self, entry: Entry) -> None:
-        """Record a component whose class is in memory, and lacks what its Protocol wants."""
-        place = entry.target.partition(":")[0] if isinstance(entry.target, str) else ""
-        module = sys.modules.get(place)
-        # A module may make attributes when they are asked for, out of what takes long to import.
-        if place and (module is None or hasattr(module, "__getattr__")):
-            return
-        stage: Stage = "loading"
-        try:
-            target = entry.load()
-            stage = "check"
-            check_class(KIND_BY_NAME[entry.kind], target, entry)
-        except ComponentError as error:
-            self._broken[entry.key] = Failure(entry.source, stage, error, (entry,))
-
-    def _clear_name(self, entry: Entry) -> str:
-        """Return a name that means this component and no other."""
-        key = (entry.kind, entry.qualified)
-        alike = [e for e in self._load(others=False) if (e.kind, e.qualified) == key]
-        on = [e for e in alike if self.off(e.source) is None]
-        return entry.qualified if len(on) == 1 else f"{entry.source.distribution}:{entry.name}"
-
     def _unknown(self, kind: Kind[Any], name: str) -> ComponentError:
-        entries, failures, disabled = self.entries(), self.failures(), self.disabled()
-        broken = [f for f in failures if f.component is None]  # plugins, not single components
-        plugin, _, bare = name.rpartition(":")
+        """Return the error for a name of which no plugin that works and is on has a component."""
         known: dict[str, Entry] = {}
-        for entry in sorted(entries, key=lambda e: bool(e.extra)):  # first what is here
-            if entry.kind == kind.name:
-                known.setdefault(entry.qualified, entry)
-                known.setdefault(entry.name, entry)
-        close = get_close_matches(name, known, n=1) or get_close_matches(bare, known, n=1)
-        what, expected, suggestion = f'no {kind.name} "{name}"', "a name from plugins list", None
-        hint = f"plausibly plugins list --kind {kind.name}"
-        if close:
-            likely = known[close[0]]
-            bare_name = likely.source.builtin and not likely.extra
-            suggestion = likely.name if bare_name else likely.qualified
-            expected += f'; did you mean "{suggestion}"?'
-            if missing(likely.source.distribution, likely.extra):
-                hint = f'pip install "{likely.source.distribution}[{likely.extra}]"'
-        named = Disabled(plugin, "this name")
-        failed = [
-            f
-            for f in broken
-            if named.means(f.source)
-            or any((e.kind, e.name) == (kind.name, bare) for e in f.offered)
-        ]
-        off = [(source, by) for source, by in disabled.items() if named.means(source)]
-        if failed:
-            what += f": {failed[0].source} {failed[0].state}"
-            found = "; ".join(f.reason for f in failed)
-            hint = failed[0].message(ComponentError, "").hint
-        elif off:
-            source, by = off[0]
-            what, found, hint = f"{what}: {source} is disabled", by.reason, by.undo
-        else:
-            plugins = {
-                "failed": [f.source.plugin for f in broken],
-                "is disabled": [source.plugin for source in disabled],
-            }
-            reasons = [
-                *(f"{an(e.kind)} of that name" for e in entries if e.name == bare),
-                *(
-                    f"it may be in a plugin that {how} ({listed(n)})"
-                    for how, n in plugins.items()
-                    if n
-                ),
-            ]
-            found = "; ".join(reasons)
-            if not entries and not failures:
-                found = "no component at all: plausibly is on the path, but not installed"
-            elif not reasons and not close:
-                found = f"nothing like it in the environment of {sys.executable}"
+        for entry in sorted(self.entries(kind), key=lambda e: bool(e.extra)):  # first what is here
+            known.setdefault(entry.qualified, entry)
+            known.setdefault(entry.name, entry)
+        close = get_close_matches(name, known, n=1)
+        close = close or get_close_matches(name.rpartition(":")[2], known, n=1)
+        suggestion = known[close[0]].stable_name if close else None
+        absent = [f"{f.source} failed at {f.stage}: {f.reason}" for f in self.failures()]
+        absent += [f"{source} is off: {off.reason}" for source, off in self.disabled().items()]
+        if not absent and not close:
+            absent = [f"nothing like it in the environment of {sys.executable}"]
+        meant = f'; did you mean "{suggestion}"?' if suggestion else ""
         return ComponentError(
             "component-unknown",
-            what,
-            expected=expected,
-            found=found,
-            hint=hint,
+            f'no {kind.name} "{name}"',
+            expected=f"a name from plugins list{meant}",
+            found="; ".join(absent),
+            hint=f"plausibly plugins list --kind {kind.name}",
             source=name,
-            details={
-                "kind": kind.name,
-                "name": name,
-                "suggestion": suggestion,
-                "failed": [str(f.source) for f in failures],
-                "disabled": [str(source) for source in disabled],
-                "python": sys.executable,
-            },
+            details={"kind": kind.name, "name": name, "suggestion": suggestion},
         )
 
 
 # Any: each kind has its own Protocol
-def _check(kind: Kind[Any], component: object, source: str, origin: Source) -> None:
-    """Raise ``component-invalid`` unless a component satisfies its Protocol."""
-    lacking = problems(component, kind.protocol)
-    required = required_members(kind.protocol)
-    if isinstance(component, type) or len(lacking) >= len(required):
-        text, hint = repr(component), f"plausibly plugins list --kind {kind.name}"
-        text = text if len(text) < 40 else an(type(component).__name__)
-        if isinstance(component, type):
-            text = f"the class {component.__name__}"
-            hint = f"{component.__name__}(), with parentheses"
+def check(kind: Kind[Any], component: object, source: str) -> None:
+    """Raise ``component-invalid`` unless a component, or its class, satisfies its Protocol."""
+    protocol = kind.protocol
+    lacking = problems(component, protocol)
+    if not isinstance(component, type):
+        lacking = lacking or complete(component, protocol)
+    if lacking:
         raise ComponentError(
             "component-invalid",
-            f"this is no {kind.name}: {text}",
-            expected="a name, a table with a name, or an object that has "
-            f"{listed(required, most=9)}",
-            hint=hint,
-            source=kind.name,
-            details={"kind": kind.name, "members": [p.member for p in lacking]},
+            f"{source}, member {', '.join(p.member for p in lacking)}",
+            expected="; ".join(p.expected for p in lacking),
+            found="; ".join(p.found for p in lacking),
+            hint=f"fix it as the Protocol {protocol.__name__} of plausibly.plugin says, or name "
+            f"another: plausibly plugins list --kind {kind.name}",
+            source=source,
+            details={"problems": [attrs.asdict(p) for p in lacking]},
         )
-    _check_members(kind, source, origin, lacking or complete(component, kind.protocol))
-
-
-def check_class(kind: Kind[Any], target: object, entry: Entry) -> None:
-    if isinstance(target, type):  # of a function only what it returns can be looked at
-        lacking = problems(target, kind.protocol)
-        _check_members(kind, f'{kind.name} "{entry.name}"', entry.source, lacking)
-
-
-def _check_members(
-    kind: Kind[Any], source: str, origin: Source, lacking: Sequence[Problem]
-) -> None:
-    if not lacking:
-        return
-    raise ComponentError(
-        "component-invalid",
-        f"{source} of {origin}, member {', '.join(p.member for p in lacking)}",
-        expected="; ".join(p.expected for p in lacking),
-        found="; ".join(p.found for p in lacking),
-        hint=f"fix it as the Protocol {kind.protocol.__name__} of plausibly.plugin says",
-        source=source,
-        details={
-            "kind": kind.name,
-            **attrs.asdict(origin, filter=attrs.filters.exclude("builtin")),
-            "problems": [attrs.asdict(p) for p in lacking],
-        },
-    )
-
-
-def _identity(target: object) -> object:
-    if isinstance(target, str):
-        return target
-    return getattr(target, "__module__", None), getattr(target, "__qualname__", target)

@@ -29,7 +29,6 @@ from plausibly.data.names import (
 )
 from plausibly.data.plausibilities import check_plausibilities, is_sparse, mean_over_draws
 from plausibly.errors import InputError, counted, listed, warn
-from plausibly.io import frames
 from plausibly.io.annotations import build_annotations
 from plausibly.io.label_tables import named_predictions
 from plausibly.kernels.random import hash_names
@@ -151,7 +150,6 @@ class Seen:
             found=listed(which) if rows.named else "rows with the same numbers",
             hint="train_test_split first, then fit on one part and conformalize on the other",
             source="X",
-            details={"examples": which},
             stacklevel=3,
         )
 
@@ -200,13 +198,9 @@ _SOURCE = "annotations"
 SINGLE, COUNTS = "single-label", "counts"
 
 
-def _refused(
-    name: str, what: str, expected: str, found: str, hint: str, **details: object
-) -> InputError:
+def _refused(name: str, what: str, expected: str, found: str, hint: str) -> InputError:
     what = f"{_SOURCE} {what}"
-    return InputError(
-        name, what, expected=expected, found=found, hint=hint, source=_SOURCE, details=details
-    )
+    return InputError(name, what, expected=expected, found=found, hint=hint, source=_SOURCE)
 
 
 def named(annotations: Annotations, rows: Rows) -> Annotations:
@@ -221,7 +215,6 @@ def named(annotations: Annotations, rows: Rows) -> Annotations:
                 found=f"{listed(unlike)}, and rows 0 to {len(rows.names) - 1}",
                 hint="examples=[...], one name per row; or X as a pandas frame, named by its index",
                 source="X",
-                details={"examples": unlike},
             )
     return annotations
 
@@ -246,22 +239,11 @@ class Reading:
         if hasattr(source, "toarray"):  # sparse
             source = source.toarray()
         if isinstance(source, (xr.DataArray, xr.Dataset)):
-            self._check_kind("xarray")
-            known, table = self.labels.names, isinstance(source, xr.Dataset)
-            declares = table and not is_sparse(source) and names.LABEL in source.coords
-            declared = name_texts(source[names.LABEL].values) if declares else known
-            if lacking := not_among(known, declared):
-                raise _refused(
-                    "labels-differ",
-                    f"do not declare {listed(map(quoted, lacking))}, which the model has",
-                    f"the {len(known)} labels of the model",
-                    f"{len(known) - len(lacking)} of them",
-                    "declare them where annotations are read: labels=[...]",
-                    only_there=lacking,
-                )
             return named(source, self.rows)
-        if hasattr(source, "columns"):
-            self._check_kind("a frame", COUNTS, SINGLE)
+        if hasattr(source, "to_pandas"):  # a frame of another library
+            source = source.to_pandas()
+        if isinstance(source, pd.DataFrame):
+            self._check_kind()
             return self._of_frame(source)
         if isinstance(source, pd.Series):
             return self._of_answers([[value] for value in source.tolist()], self._names_of(source))
@@ -270,7 +252,7 @@ class Reading:
             source = np.asarray(source) if len(sizes) == 1 else source
         if isinstance(source, np.ndarray) and source.ndim == 2:
             if source.dtype.kind in "iufb":
-                self._check_kind("numbers", COUNTS, SINGLE)
+                self._check_kind()
                 if self.kind != SINGLE:
                     check_length(len(source), len(self.rows.names), _SOURCE)
                     return self._of_numbers(source, self.rows.names)
@@ -279,27 +261,17 @@ class Reading:
         check_length(len(answers), len(self.rows.names), _SOURCE)
         return self._of_answers(answers, self.rows.names)
 
-    def _check_kind(self, source: str, *known: str) -> None:
-        if self.kind is not None and self.kind not in known:
+    def _check_kind(self) -> None:
+        if self.kind not in (None, COUNTS, SINGLE):
             raise _refused(
                 "kind-unfit",
-                f"in {source} need no kind",
-                f"no kind, or {' or '.join(known)}" if known else "no kind",
+                "in a frame or an array are numbers or labels",
+                f"no kind, {COUNTS} or {SINGLE}",
                 f'kind "{self.kind}"',
                 "leave kind= out",
             )
 
-    def _of_frame(self, source: object) -> Annotations:
-        if not isinstance(source, pd.DataFrame):
-            cells: dict[str, Sequence[object]] = {}
-            for frame_column in frames.columns_of(source)[1]:
-                if frame_column.content != "number":
-                    cells[frame_column.name] = [text or None for text in frame_column.texts()]
-                    continue
-                values = frame_column.numbers()
-                whole = frame_column.type.startswith(("Int", "UInt")) and np.isfinite(values).all()
-                cells[frame_column.name] = values.astype(np.int64 if whole else np.float64).tolist()
-            source = pd.DataFrame(cells)
+    def _of_frame(self, source: pd.DataFrame) -> Annotations:
         usual = source.rename(columns={"task": "example", "worker": "annotator"})
         if self.kind != COUNTS and set(_LONG) <= set(usual.columns):
             long = usual[list(_LONG)].astype(object).itertuples(index=False, name=None)
@@ -309,12 +281,11 @@ class Reading:
         columns = [str(self.labels.text(column)) for column in source.columns]
         types = pd.api.types
         if self.kind == SINGLE or not all(map(types.is_numeric_dtype, source.dtypes)):
-            self._check_kind("a frame of text", SINGLE)
             rows = zip(examples, source.astype(object).to_numpy(), strict=True)
             pairs = [(name, zip(columns, row, strict=True)) for name, row in rows]
             return self._table(SINGLE, [(name, *pair) for name, row in pairs for pair in row])
-        if unknown := not_among(columns, self.labels.names):
-            raise self._columns_differ(f"numbers in {listed(map(quoted, columns))}", unknown)
+        if not_among(columns, self.labels.names):
+            raise self._columns_differ(f"numbers in {listed(map(quoted, columns))}")
         numbers = source.to_numpy(np.float64, na_value=np.nan)
         if not np.isnan(numbers).any() and not any(map(types.is_float_dtype, source.dtypes)):
             numbers = numbers.astype(np.int64)
@@ -358,20 +329,18 @@ class Reading:
                 "counts of votes, one or more per row",
                 "rows of 0, or numbers below 0",
                 "leave these rows out, of X too",
-                examples=which,
             )
         total = values.sum(axis=1).astype(np.int64)
         array = xr.DataArray(values / total[:, None], coords, list(coords))
         return array.assign_coords({names.DENOMINATOR: (names.EXAMPLE, total)})
 
-    def _columns_differ(self, found: str, unknown: Sequence[str] = ()) -> InputError:
+    def _columns_differ(self, found: str) -> InputError:
         return _refused(
             "columns-differ",
             "have other columns than the labels",
             f"one per label, in arrays in the order of classes_: {listed(self.labels.names)}",
             found,
             'kind="single-label", if the columns are annotators; else name them like the labels',
-            columns=list(unknown),
         )
 
     def _may_be_labels(self, values: Floats | Ints | Bools, *, headed: bool) -> bool:
@@ -394,18 +363,7 @@ class Reading:
         kind = self.kind or _kind_of(next(filter(None, rows), [SINGLE]))
         records: list[tuple[str, object, object]] = []
         for name, row, cells in zip(examples, answers, rows, strict=True):
-            bare = isinstance(row, lists) and any(map(is_name, cells))
-            shares = kind == SINGLE and any(isinstance(cell, float) and cell % 1 for cell in cells)
-            if shares or (bare and kind == "partial-ranking"):
-                raise _refused(
-                    "answers-unfit",
-                    f"of row {name} are no list of answers of kind {kind}",
-                    "labels; of rankings a list, each a list of labels or tied labels, best first",
-                    repr(row),
-                    "numpy.asarray(annotations), if they are plausibilities; [ranking], if one",
-                    example=name,
-                )
-            one_set = bare and kind == "label-set"
+            one_set = kind == "label-set" and isinstance(row, lists) and any(map(is_name, cells))
             records += [(name, None, cell) for cell in ([cells] if one_set else cells)]
         return self._table(kind, records)
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self, TypeAlias, cast
+from typing import Any, Self, TypeAlias
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
@@ -19,7 +18,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from plausibly.calibration.alphas import AlphaLike, Alphas, is_several, read_alphas
+from plausibly.calibration.alphas import AlphaLike, Alphas, read_alpha, read_alphas
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
@@ -59,18 +58,6 @@ _NEW = "new "  # before the positions of new rows, which are not those of the ca
 def _has_probabilities(model: AmbiguousConformalClassifier) -> bool:
     # scikit-learn looks for the AttributeError that this raises.
     return callable(getattr(model, "estimator_", model._chosen()).predict_proba)
-
-
-def _check_container(container: str) -> None:
-    if container not in ("default", "pandas"):
-        raise InputError(
-            "output-unknown",
-            f"sets cannot be returned as {quoted(container)}",
-            expected="default or pandas",
-            found=str(container),
-            hint='set_output("pandas")',
-            source="set_output",
-        )
 
 
 class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # untyped
@@ -224,10 +211,10 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         """
         if not hasattr(self, "estimator_"):
             if not isinstance(self.estimator, FrozenEstimator):
-                raise self._not_conformalized()
+                check_is_fitted(self)
             self._adopt(self.estimator.fit(X, None))
         rows = Rows.of(X, examples)
-        named_annotations = Reading(rows, self._labels(), kind).read(annotations)
+        named_annotations = Reading(rows, Labels(self.classes_), kind).read(annotations)
         if self._seen is not None:
             self._seen.warn_if_again(X, rows)
         self.predictor_ = calibrate(
@@ -348,7 +335,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         """
         wanted, rows = self._one_alpha(alpha), Rows.of(X, examples)
         self._calibrated()
-        answers = Reading(rows, self._labels(), kind).read(annotations)
+        answers = Reading(rows, Labels(self.classes_), kind).read(annotations)
         aggregated = plausibilities(answers, self.aggregator, self.seed)
         sets = self._sets(X, wanted, rows, coordinates).assign_coords({names.EXAMPLE: rows.names})
         return float(evaluate(sets, aggregated).coverage)
@@ -393,18 +380,6 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         """Return the probabilities under names, as the functions of plausibly take them."""
         return self._under_names(X, Rows.of(X, examples), coordinates)
 
-    def _labels(self) -> Labels:
-        if not isinstance(self.classes_, np.ndarray):
-            raise InputError(
-                "outputs-several",
-                "the estimator predicts several outputs",
-                expected="one label per row",
-                found=f"{len(self.classes_)} per row",
-                hint="one estimator for each output",
-                source=type(self.estimator_).__name__,
-            )
-        return Labels(self.classes_)
-
     def _under_names(
         self, x: object, rows: Rows, coordinates: Coordinates | None, *, prefix: str = ""
     ) -> xr.DataArray:
@@ -419,13 +394,12 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
                 hint=f"estimator=CalibratedClassifierCV({called}())",
                 source=called,
             )
-        labels = self._labels()
-        return rows.labelled(self.predict_proba(x), labels.names, coordinates, prefix=prefix)
+        labels = Labels(self.classes_).names
+        return rows.labelled(self.predict_proba(x), labels, coordinates, prefix=prefix)
 
     def set_output(self, transform: str | None = None) -> Self:
         """Choose the form of sets and p-values: ``"default"`` (arrays) or ``"pandas"``."""
         if transform is not None:
-            _check_container(transform)
             # Under scikit-learn's own name, so that `clone` keeps it.
             self._sklearn_output_config = {_OUTPUT: transform}
         return self
@@ -436,9 +410,17 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         """Return values (row, label[, alpha]) in the form that `set_output` chose."""
         config = getattr(self, "_sklearn_output_config", {})
         container = config.get(_OUTPUT, get_config()["transform_output"])
-        _check_container(container)
         if container == "default":
             return values
+        if container != "pandas":
+            raise InputError(
+                "output-unknown",
+                f"sets cannot be returned as {quoted(container)}",
+                expected="default or pandas",
+                found=str(container),
+                hint='set_output("pandas")',
+                source="set_output",
+            )
         index = x.index if isinstance(x, (pd.DataFrame, pd.Series)) else None
         if examples is not None:
             index = pd.Index(list(examples), dtype=object)
@@ -464,19 +446,14 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
 
     def _calibrated(self) -> ConformalPredictor:
         if not hasattr(self, "predictor_"):
-            raise self._not_conformalized()
+            raise NotConformalized(
+                "not-conformalized",
+                "the estimator is not calibrated yet",
+                expected="conformalize before sets, p-values and guarantees",
+                hint="conformalize(X_calibration, annotations)",
+                source=type(self).__name__,
+            )
         return self.predictor_
-
-    def _not_conformalized(self) -> NotConformalized:
-        fitted, hint = hasattr(self, "estimator_"), "conformalize(X_calibration, annotations)"
-        return NotConformalized(
-            "not-conformalized",
-            "the estimator is not calibrated yet",
-            expected="conformalize before sets, p-values and guarantees",
-            found="a fitted model" if fitted else "no model",
-            hint=hint if fitted else f"fit(X, y), or estimator=FrozenEstimator(model); then {hint}",
-            source=type(self).__name__,
-        )
 
     def _sets(
         self, x: object, alpha: Alphas, rows: Rows, coordinates: Coordinates | None
@@ -486,14 +463,4 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         return sets.transpose(names.EXAMPLE, names.LABEL, ...)
 
     def _one_alpha(self, alpha: AlphaLike | None) -> AlphaLike:
-        wanted = self.alpha if alpha is None else alpha
-        if is_several(wanted):
-            raise InputError(
-                "alpha-several",
-                "the estimator has several alphas, and one is wanted here",
-                expected="one alpha",
-                found=", ".join(str(float(exact)) for exact in read_alphas(wanted)),
-                hint="alpha=0.1",
-                source="alpha",
-            )
-        return cast("AlphaLike", wanted)
+        return read_alpha(self.alpha if alpha is None else alpha)

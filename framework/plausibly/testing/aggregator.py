@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from functools import partial, wraps
 from typing import TypeAlias
 
@@ -12,7 +11,12 @@ import xarray as xr
 
 from plausibly.data import names
 from plausibly.data.annotations import Rows
-from plausibly.data.plausibilities import check_sparse_form, to_dense, to_sparse
+from plausibly.data.plausibilities import (
+    check_plausibilities,
+    check_sparse_form,
+    to_dense,
+    to_sparse,
+)
 from plausibly.data.select import select_annotations
 from plausibly.errors import InputError
 from plausibly.kernels.random import Keys
@@ -23,11 +27,11 @@ from plausibly.testing.data import UNNAMED, texts
 from plausibly.testing.rules import (
     Broken,
     DoesNotApply,
-    NoData,
     RuleSet,
     demand,
     enter_common,
     farthest,
+    no_data,
     read_only_table,
     refused,
     same,
@@ -43,7 +47,7 @@ Tables: TypeAlias = Mapping[str, xr.Dataset]
 
 def fixture_for(
     aggregator: Aggregator, annotations: xr.Dataset | Iterable[xr.Dataset] | None = None
-) -> Tables | NoData:
+) -> Tables | InputError:
     """Return tables of the kinds that the aggregator accepts: own ones, else made-up ones."""
     own = [annotations] if isinstance(annotations, xr.Dataset) else list(annotations or ())
     tables = {str(table.attrs[names.KIND]): table for table in own}
@@ -51,15 +55,13 @@ def fixture_for(
     for kind in sorted(accepts) if isinstance(accepts, frozenset) else ():
         made = tables.get(kind, data.table_of(kind))
         if made is None:
-            return NoData(
-                f"there are no annotations of kind {kind}",
-                "annotations=..., a small table of that kind, or example() of the kind",
-            )
+            hint = "annotations=..., a small table of that kind, or example() of the kind"
+            return no_data(f"there are no annotations of kind {kind}", hint)
         tables[kind] = made
-    return tables or NoData("the aggregator accepts no kind", "annotations=...")
+    return tables or no_data("the aggregator accepts no kind", "annotations=...")
 
 
-RULES: RuleSet[Aggregator, Tables] = RuleSet(AGGREGATOR, fixture_for, ("annotations",))
+RULES: RuleSet[Aggregator, Tables] = RuleSet(AGGREGATOR, fixture_for)
 
 
 def _copies(tables: Tables) -> list[xr.Dataset]:
@@ -116,28 +118,12 @@ def accepts_kinds(aggregator: Aggregator, tables: Tables) -> None:
 
 
 @_each
-def names_kept(aggregator: Aggregator, table: xr.Dataset) -> None:
-    """The result has the dims example and label, with the names of the table."""
-    result: object = _aggregate(aggregator, table)
-    if not isinstance(result, xr.DataArray):
-        raise Broken(f"it gives a {type(result).__name__}, no DataArray")
-    dims, wanted = set(map(str, result.dims)), {names.EXAMPLE, names.LABEL}
-    right = wanted <= dims <= wanted | {names.DRAW}
-    demand(right, f"its dims are {', '.join(sorted(dims))}, not example and label")
-    for dim in sorted(wanted):
-        has = texts(result, dim) if dim in result.indexes else []
-        kept = sorted(has) == sorted(texts(table, dim))
-        demand(kept, f"the names over {dim} are not those of the table")
-
-
-@_each
 def simplex(aggregator: Aggregator, table: xr.Dataset) -> None:
-    """Every row is a distribution over labels: floats, not negative, with sum 1."""
-    result = _aggregate(aggregator, table)
-    demand(result.dtype in (np.float32, np.float64), f"the numbers are {result.dtype}")
-    values = _by_name(result, table)
-    demand(np.isfinite(values).all(), "a plausibility is no finite number")
-    demand(values.min() >= 0, f"a plausibility is {values.min():.3g}")
+    """Every row is a distribution over labels, under the names of the table."""
+    result = check_plausibilities(_aggregate(aggregator, table), source="the result")
+    for dim in (names.EXAMPLE, names.LABEL):
+        kept = sorted(texts(result, dim)) == sorted(texts(table, dim))
+        demand(kept, f"the names over {dim} are not those of the table")
     _demand_sums(result, table)
 
 
@@ -204,16 +190,6 @@ def missing_responses(aggregator: Aggregator, table: xr.Dataset) -> None:
         refused(call, f"for {example}, which {when}", naming=example)
 
 
-@_each
-def zero_examples(aggregator: Aggregator, table: xr.Dataset) -> None:
-    """A table without examples gives no rows, or an InputError."""
-    with suppress(InputError):
-        plausibilities = _aggregate(aggregator, select_annotations(table, example=[]))
-        demand(plausibilities.sizes[names.EXAMPLE] == 0, "it gives rows for no examples")
-        every = plausibilities.sizes[names.LABEL] == table.sizes[names.LABEL]
-        demand(every, "it loses the labels")
-
-
 @RULES.rule
 def one_label(aggregator: Aggregator, tables: Tables) -> None:
     """A single label has plausibility 1."""
@@ -227,16 +203,8 @@ def one_label(aggregator: Aggregator, tables: Tables) -> None:
 
 
 @_each
-def unknown_annotators(aggregator: Aggregator, table: xr.Dataset) -> None:
-    """Responses of unknown annotators, as in a table of counts, are read or refused in words."""
-    anonymous = data.anonymous(table)
-    with suppress(InputError):
-        _demand_sums(_aggregate(aggregator, anonymous), anonymous)
-
-
-@_each
 def counted_responses(aggregator: Aggregator, table: xr.Dataset) -> None:
-    """A response that counts twice weighs as much as two."""
+    """A response of an unknown annotator that counts twice weighs as much as two."""
     anonymous = data.anonymous(table).drop_vars(names.RESPONSE_WEIGHT, errors="ignore")
     times: Ints = 1 + np.arange(anonymous.sizes[names.RESPONSE]) % 3
     places = np.arange(times.size)
@@ -247,27 +215,6 @@ def counted_responses(aggregator: Aggregator, table: xr.Dataset) -> None:
     except InputError as error:
         raise DoesNotApply(f"it refuses counted responses: {error.what}") from error
     _alike(aggregator, counts, repeated, "with responses that count two or three times,")
-
-
-@_each
-def lazy_stays_lazy(aggregator: Aggregator, table: xr.Dataset) -> None:
-    """A table of Dask arrays is read as well, and is not loaded in its place."""
-    lazy = data.in_chunks(table)
-    _alike(aggregator, table, lazy, "of a table of Dask arrays")
-    demand(data.is_lazy(lazy), "the table is loaded in its place")
-
-
-@_each
-def denominator_true(aggregator: Aggregator, table: xr.Dataset) -> None:
-    """Rows of a result with a denominator are whole multiples of 1 over it."""
-    plausibilities = _aggregate(aggregator, table)
-    if names.DENOMINATOR in plausibilities.coords:
-        total = plausibilities[names.DENOMINATOR]
-        whole = total.dims == (names.EXAMPLE,) and total.dtype.kind in "iu" and (total > 0).all()
-        demand(whole, "denominator is no positive whole number per example")
-        units = (plausibilities * total).values
-        off = float(np.abs(units - np.rint(units)).max(initial=0))
-        demand(off <= _SUM, f"a plausibility is {off:.3g} off a whole number of units")
 
 
 @_each

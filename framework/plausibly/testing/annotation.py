@@ -19,7 +19,7 @@ from plausibly.errors import InputError
 from plausibly.protocols import ANNOTATION, Annotation
 from plausibly.testing import data
 from plausibly.testing.data import UNNAMED, texts
-from plausibly.testing.rules import NoData, RuleSet, demand, enter_common, refused, same
+from plausibly.testing.rules import RuleSet, demand, enter_common, no_data, refused, same
 
 
 @attrs.frozen
@@ -51,29 +51,27 @@ def fixture_for(
     annotation: Annotation,
     records: Iterable[Record] | None = None,
     labels: Sequence[str] | None = None,
-) -> AnnotationFixture | NoData:
+) -> AnnotationFixture | InputError:
     """Return the given records, else those that the kind offers in ``example()``."""
     hint = 'records=[("case 1", "r1", answer), ...] and labels=[...], or a method example() of both'
     if records is None:
         offered = data.example_of(annotation)
         if offered is None:
-            return NoData("there are no records to try it on", hint)
+            return no_data("there are no records to try it on", hint)
         records, offered_labels = offered
         labels = offered_labels if labels is None else labels
     originals = tuple((example, annotator, answer) for example, annotator, answer in records)
     known = any(annotator is not None for _, annotator, _ in originals)
     if not known or len({name_text(record[0]) for record in originals}) < 2:
-        return NoData(
-            "the records are not about two examples, with an annotator that is known", hint
-        )
+        what = "the records are not about two examples, with an annotator that is known"
+        return no_data(what, hint)
     if labels is None:
         table = annotation.build(copy.deepcopy(list(originals)), None)
         labels = texts(table, names.LABEL)
     return AnnotationFixture(originals, tuple(labels))
 
 
-RULES: RuleSet[Annotation, AnnotationFixture]
-RULES = RuleSet(ANNOTATION, fixture_for, ("records", "labels"))
+RULES: RuleSet[Annotation, AnnotationFixture] = RuleSet(ANNOTATION, fixture_for)
 
 
 def _rows(table: xr.Dataset) -> list[tuple[object, ...]]:
@@ -153,14 +151,6 @@ def records_read(annotation: Annotation, fixture: AnnotationFixture) -> None:
 
 
 @RULES.rule
-def lazy_stays_lazy(annotation: Annotation, fixture: AnnotationFixture) -> None:
-    """Validate reads a table of Dask arrays, and does not load it in its place."""
-    lazy = data.in_chunks(fixture.table(annotation))
-    annotation.validate(lazy)
-    demand(data.is_lazy(lazy), "the table is loaded in its place")
-
-
-@RULES.rule
 def inputs_unchanged(annotation: Annotation, fixture: AnnotationFixture) -> None:
     """The records are afterwards what they were before."""
     records, labels = fixture.records(), list(fixture.labels)
@@ -214,17 +204,6 @@ def unfit_refused(annotation: Annotation, fixture: AnnotationFixture) -> None:
 
 
 @RULES.rule
-def one_label(annotation: Annotation, fixture: AnnotationFixture) -> None:
-    """Records of one label build a table, or are refused with an InputError."""
-    label = _first_label(fixture.table(annotation))
-    try:
-        table = annotation.build(fixture.records(), label)
-    except InputError:
-        return
-    demand(texts(table, names.LABEL) == label, "there are more labels than declared")
-
-
-@RULES.rule
 def parts(annotation: Annotation, fixture: AnnotationFixture) -> None:
     """A part of a table is the table of a part of the records, and parts joined are the whole."""
     examples = fixture.examples[::2]
@@ -236,17 +215,6 @@ def parts(annotation: Annotation, fixture: AnnotationFixture) -> None:
     whole = concat_annotations([fixture.table(annotation, half) for half in halves])
     annotation.validate(whole)
     fixture.demand_answers(annotation, whole, "concat gives other answers")
-
-
-@RULES.rule
-def shown_as_frame(annotation: Annotation, fixture: AnnotationFixture) -> None:
-    """As a table of pandas it has every response, by name."""
-    table = fixture.table(annotation)
-    frame = to_frame(table)
-    cells = frame[[names.EXAMPLE, names.ANNOTATOR]].astype(object)
-    shown = set(cells.where(cells.notna(), None).itertuples(index=False, name=None))
-    wanted = {(name_text(e), None if a is None else name_text(a)) for e, a, _ in fixture.originals}
-    demand(shown == wanted, "to_frame shows other responses than the records hold")
 
 
 @RULES.rule

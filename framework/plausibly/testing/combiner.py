@@ -40,6 +40,10 @@ def _uniforms(stream: str, count: int) -> Floats:
     return data.uniforms(f"combiner/{stream}", count, 1)[:, 0]
 
 
+def _atoms(n: int, m: int) -> Floats:
+    return data.uniforms("combiner/atoms", m, n)
+
+
 def _pools(atoms: Floats) -> Pools:
     """Return the pools of scores, with an order of their examples."""
     size = atoms.shape[1]
@@ -56,36 +60,25 @@ class Case:
     summary: CalibrationSummary
 
 
-@attrs.frozen
-class CombinerFixture:
-    share: float
-
-    def summary(self, n: int = _N, m: int = _M, h: int = _H) -> CalibrationSummary:
-        return CalibrationSummary(n=n, m=m, n_held_out=h if self.share > 0 else 0)
-
-    def atoms(self, n: int = _N, m: int = _M) -> Floats:
-        return data.uniforms("combiner/atoms", m, n)
-
-    def case(
-        self,
-        atoms: Floats | None = None,
-        queries: Floats | None = None,
-        held_out: Floats | None = None,
-    ) -> Case:
-        """Return p-values of these scores, by default of made-up ones."""
-        atoms = self.atoms() if atoms is None else atoms
-        queries = _uniforms("queries", _QUERIES) if queries is None else queries
-        held_out = _uniforms("held-out", _H) if held_out is None else held_out
-        m, n = atoms.shape
-        pools = _pools(atoms)
-        aside = PValues.of(pools, held_out.astype(atoms.dtype)) if self.share > 0 else None
-        summary = self.summary(n, m, held_out.size)
-        return Case(PValues.of(pools, queries.astype(atoms.dtype)), aside, summary)
+def _case(
+    combiner: PValueCombiner,
+    atoms: Floats | None = None,
+    queries: Floats | None = None,
+    held_out: Floats | None = None,
+) -> Case:
+    """Return p-values of these scores, by default of made-up ones."""
+    atoms = _atoms(_N, _M) if atoms is None else atoms
+    queries = _uniforms("queries", _QUERIES) if queries is None else queries
+    held_out = _uniforms("held-out", _H) if held_out is None else held_out
+    pools, aside = _pools(atoms), None
+    if combiner.held_out > 0:
+        aside = PValues.of(pools, held_out)
+    m, n = atoms.shape
+    summary = CalibrationSummary(n=n, m=m, n_held_out=0 if aside is None else held_out.size)
+    return Case(PValues.of(pools, queries), aside, summary)
 
 
-RULES: RuleSet[PValueCombiner, CombinerFixture] = RuleSet(
-    COMBINER, lambda combiner: CombinerFixture(float(getattr(combiner, "held_out", 0.0)))
-)
+RULES: RuleSet[PValueCombiner, None] = RuleSet(COMBINER, lambda combiner: None)
 
 
 def _combined(combiner: PValueCombiner, case: Case) -> Floats:
@@ -103,16 +96,13 @@ def _guaranteed(
     combiner: PValueCombiner, summary: CalibrationSummary, alpha: Fraction
 ) -> Guarantee:
     try:
-        guarantee: object = combiner.guarantee(_CLAIM, summary, alpha)
+        return combiner.guarantee(_CLAIM, summary, alpha)
     except IncompatibleComponents as error:
         raise DoesNotApply(f"it does not go with drawn labels: {error.what}") from error
-    if not isinstance(guarantee, Guarantee):
-        raise Broken(f"it gives a {type(guarantee).__name__}, no Guarantee")
-    return guarantee
 
 
-def _behaves(combiner: PValueCombiner, fixture: CombinerFixture) -> object:
-    case = fixture.case()
+def _behaves(combiner: PValueCombiner, _: None) -> object:
+    case = _case(combiner)
     combined = _combined(combiner, case)
     try:
         return [combined, *(str(_guaranteed(combiner, case.summary, alpha)) for alpha in ALPHAS)]
@@ -124,106 +114,67 @@ enter_common(RULES, _behaves)
 
 
 @RULES.rule_alone
-def held_out_share(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
+def held_out_share(combiner: PValueCombiner, _: None) -> None:
     """`held_out` is a share of the examples, less than all of them."""
     demand(0 <= combiner.held_out < 1, f"held_out is {combiner.held_out}")
 
 
 @RULES.rule
-def shape(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
-    """It gives one p-value per query, in the shape of the queries, which may be none."""
+def p_values(combiner: PValueCombiner, _: None) -> None:
+    """It gives one number from 0 to 1 per query, in their shape; none for none."""
     flat = _uniforms("queries", 12)
-    for queries in (flat, flat.reshape(4, 3), flat[:1], np.zeros((0, 3))):
-        combined = _combined(combiner, fixture.case(queries=queries))
-        demand(combined.shape == queries.shape, f"for {queries.shape} it gives {combined.shape}")
-        demand(combined.dtype == np.float64, f"it gives {combined.dtype}")
-
-
-@RULES.rule
-def unit_interval(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
-    """p-values are numbers from 0 to 1, also for scores that are beyond all others."""
+    beyond = np.array([-np.inf, -1.0, 0.3, 0.5, 2.0, np.inf])
     for n, m in ((_N, _M), (1, 1), (_N, 1)):
-        queries = np.array([-np.inf, -1.0, 0.3, 0.5, 2.0, np.inf])
-        combined = _combined(combiner, fixture.case(fixture.atoms(n, m), queries))
-        worst = combined[np.argmax(np.abs(combined - 0.5))]
-        demand(0 <= worst <= 1, f"with n = {n} and m = {m} a p-value is {worst:.4g}")
+        for queries in (flat.reshape(4, 3), flat[:1], np.zeros((0, 3)), beyond):
+            combined = _combined(combiner, _case(combiner, _atoms(n, m), queries))
+            kept = combined.shape == queries.shape and combined.dtype == np.float64
+            demand(kept, f"for {queries.shape} it gives {combined.dtype} {combined.shape}")
+            within = ((combined >= 0) & (combined <= 1)).all()
+            demand(within, f"with n = {n} and m = {m} not all p-values are from 0 to 1")
 
 
 @RULES.rule
-def query_alone(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
+def query_alone(combiner: PValueCombiner, _: None) -> None:
     """A query gets the same p-value alone as in a batch."""
-    every = _combined(combiner, fixture.case())
+    every = _combined(combiner, _case(combiner))
     queries = _uniforms("queries", _QUERIES)
     for place in range(_QUERIES):
-        alone = _combined(combiner, fixture.case(queries=queries[place : place + 1]))
+        alone = _combined(combiner, _case(combiner, queries=queries[place : place + 1]))
         off = farthest(every[place : place + 1], alone)
         demand(off <= _CLOSE, f"alone, the p-value of a query changes by {off:.3g}")
 
 
 @RULES.rule
-def monotone(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
+def monotone(combiner: PValueCombiner, _: None) -> None:
     """The result does not fall if a p-value rises."""
     grid = np.linspace(-0.1, 1.1, 121)
-    rising = np.diff(_combined(combiner, fixture.case(queries=grid)))
+    rising = np.diff(_combined(combiner, _case(combiner, queries=grid)))
     demand(rising.min() >= 0, f"a larger score lowers the p-value by {-rising.min():.3g}")
-    before = fixture.case(queries=grid)
+    before = _case(combiner, queries=grid)
     first = _combined(combiner, before)
     for replicate in range(_M):
-        atoms = fixture.atoms()
+        atoms = _atoms(_N, _M)
         # Half the atoms of one replicate fall below all queries: its p-values rise, others stay.
         atoms[replicate, : _N // 2] = -1.0
-        after = _combined(combiner, attrs.evolve(before, p=fixture.case(atoms, grid).p))
+        after = _combined(combiner, attrs.evolve(before, p=_case(combiner, atoms, grid).p))
         fall = float((first - after).max())
         demand(fall <= 0, f"one replicate's p-value rises, and the result falls by {fall:.3g}")
 
 
 @RULES.rule
-def float32(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
-    """Scores of float32 give the p-values of the same scores in float64."""
-    atoms = fixture.atoms().astype(np.float32)
-    narrow = fixture.case(atoms)
-    queries = _uniforms("queries", _QUERIES).astype(np.float32)
-    held_out = _uniforms("held-out", _H).astype(np.float32)
-    wide = [values.astype(np.float64) for values in (atoms, queries, held_out)]
-    off = farthest(_combined(combiner, narrow), _combined(combiner, fixture.case(*wide)))
-    demand(off <= _CLOSE, f"in float32 the p-values change by {off:.3g}")
-
-
-@RULES.rule
-def held_out_needed(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
+def held_out_needed(combiner: PValueCombiner, _: None) -> None:
     """A combiner that ranks among held-out examples says so where there are none."""
-    p = fixture.case().p
     if combiner.held_out > 0:
+        p = _case(combiner).p
         refused(lambda: combiner.combine(p, None), "without held-out examples")
-    else:
-        _combined(combiner, fixture.case())
 
 
 @RULES.rule
-def mean_only(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
-    """A combiner that needs the mean p-value alone reads nothing else."""
-    if combiner.needs != "mean":
-        return
-    atoms = fixture.atoms(m=1)
-    plain, ones, rows = fixture.case(atoms), np.ones(_N, np.int64), np.arange(_N)
-    pools = Pools(
-        CalibrationScores(scores=atoms, units=ones, row=rows, denominator=ones, separate=False)
-    )
-    means = []
-    for stream, count in (("queries", _QUERIES), ("held-out", _H)):
-        p_values = PValues.of(pools, _uniforms(stream, count))
-        means.append(PValues(pools, p_values.numerators, p_values.totals))
-    held_out = None if plain.held_out is None else means[1]
-    combined = np.asarray(combiner.combine(means[0], held_out))
-    off = farthest(combined, _combined(combiner, plain))
-    demand(off <= _CLOSE, f"from the mean alone the p-values are {off:.3g} off")
-
-
-@RULES.rule
-def guarantee_stated(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
+def guarantee_stated(combiner: PValueCombiner, _: None) -> None:
     """The guarantee says at which level, of what, if what, and why."""
+    summary = _case(combiner).summary
     for alpha in ALPHAS:
-        guarantee = _guaranteed(combiner, fixture.summary(), alpha)
+        guarantee = _guaranteed(combiner, summary, alpha)
         kept = _ASSUMPTION in guarantee.conditions and guarantee.assumption is not None
         again = Guarantee.from_json(guarantee.to_json())
         for holds, what in (
@@ -241,47 +192,46 @@ def guarantee_stated(combiner: PValueCombiner, fixture: CombinerFixture) -> None
 
 
 @RULES.rule
-def guarantee_falls(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
+def guarantee_falls(combiner: PValueCombiner, _: None) -> None:
     """A larger alpha never guarantees more."""
-    levels = [_guaranteed(combiner, fixture.summary(), alpha).level for alpha in ALPHAS]
+    summary = _case(combiner).summary
+    levels = [_guaranteed(combiner, summary, alpha).level for alpha in ALPHAS]
     for (low, less), (high, more) in pairwise(zip(ALPHAS, levels, strict=True)):
         falls = more is None or (less is not None and more <= less)
         demand(falls, f"at alpha {high} it guarantees {more}, at {low} only {less}")
 
 
 @RULES.rule
-def vacuity_told(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
+def vacuity_stated(combiner: PValueCombiner, _: None) -> None:
     """The guarantee is vacuous if every set contains all labels, and only then."""
     worst = np.array([-np.inf])
     for n, h in ((2, 3), (9, 12), (30, 40), (200, 200)):
         # Held-out scores above all others: the worst query stands alone at the bottom.
-        case = fixture.case(fixture.atoms(n), worst, np.full(h, 2.0))
+        case = _case(combiner, _atoms(n, _M), worst, np.full(h, 2.0))
         least = float(_combined(combiner, case)[0])
         for alpha in ALPHAS:
             guarantee = _guaranteed(combiner, case.summary, alpha)
             every = least > float(alpha)
             if guarantee.level is not None and guarantee.vacuous != every:
-                held = f" and {h} held out" if fixture.share > 0 else ""
                 raise Broken(
-                    f"with {n} examples{held}, the least p-value is {least:.4g}, and at alpha "
-                    f"{alpha} it says {'' if guarantee.vacuous else 'not '}vacuous"
+                    f"with {n} examples and {h} held out the least p-value is {least:.4g}, and at "
+                    f"alpha {alpha} it says {'' if guarantee.vacuous else 'not '}vacuous"
                 )
 
 
 @RULES.rule
-def super_uniform(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
+def super_uniform(combiner: PValueCombiner, _: None) -> None:
     """In simulated calibrations, the p-value of a new label exceeds alpha as often as it claims."""
     for n in _SIZES:
-        aside = _H if fixture.share > 0 else 0
-        summary = fixture.summary(n, _DRAWS, aside)
+        aside = _H if combiner.held_out > 0 else 0
+        summary = CalibrationSummary(n=n, m=_DRAWS, n_held_out=aside)
         size = n + aside + 1
         people = population("combiner/nulls", size * _TRIALS)
         p_values = np.zeros(_TRIALS)
         for trial in range(_TRIALS):
             start, new = trial * size, (trial + 1) * size - 1
-            data = people.data(slice(start, start + n))
-            drawn = data.scores_at(data.draw(_DRAWS, Keys(7, "kit")))
-            pools = _pools(drawn)
+            examples = people.data(slice(start, start + n))
+            pools = _pools(examples.scores_at(examples.draw(_DRAWS, Keys(7, "kit"))))
             others = PValues.of(pools, people.own(slice(start + n, new))) if aside else None
             p = PValues.of(pools, people.own(slice(new, new + 1)))
             p_values[trial] = _combined(combiner, Case(p, others, summary))[0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from importlib.util import find_spec
 from typing import TypeAlias
 
 import numpy as np
@@ -19,7 +18,6 @@ from plausibly.errors import ComponentError
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats, Ints
 from plausibly.protocols import ANNOTATION, Annotation
-from plausibly.testing.rules import DoesNotApply
 
 # Neither sorted nor of one length, with a number, a space and a letter beyond ASCII.
 LABELS = ("melanoma", "b c", "Ä", "0", "naevus")
@@ -155,25 +153,9 @@ def some_labels(count: int) -> list[str]:
     return [*LABELS, *numbered("label", count)][:count]
 
 
-def labelled(values: Floats, **attributes: object) -> xr.DataArray:
-    examples, labels = values.shape
-    coords = {names.EXAMPLE: numbered("case", examples), names.LABEL: some_labels(labels)}
-    return xr.DataArray(values, coords, list(coords), attrs=attributes)
-
-
 def votes(stream: str, chances: Floats, count: int) -> NDArray[np.int64]:
     """Return how many of `count` votes each label of each example gets, (example, label)."""
     uniform = uniforms(stream, len(chances), count)
     codes = (uniform[:, :, None] >= np.cumsum(chances, axis=1)[:, None, :-1]).sum(axis=2)
     counts: NDArray[np.int64] = (codes[:, :, None] == np.arange(chances.shape[1])).sum(axis=1)
     return counts
-
-
-def in_chunks(table: xr.Dataset) -> xr.Dataset:
-    if find_spec("dask") is None:
-        raise DoesNotApply("Dask is not installed (the extra testing)")
-    return table.chunk()
-
-
-def is_lazy(table: xr.Dataset) -> bool:
-    return all(array.chunks is not None for array in table.data_vars.values())

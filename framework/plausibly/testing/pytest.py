@@ -19,10 +19,9 @@ from typing import Any
 import attrs
 import pytest
 
-from plausibly.errors import InputError
 from plausibly.protocols import Kind
-from plausibly.testing.checks import rules_of
-from plausibly.testing.rules import Report, Rule, shown, try_rule
+from plausibly.testing import rules_of
+from plausibly.testing.rules import Rule, try_rule
 
 
 @attrs.frozen
@@ -38,8 +37,7 @@ class RuleTest:
         if result.state == "not run":
             pytest.skip(result.detail)
         if result.state == "fails":
-            report = Report(kind=self.kind, component=shown(component), rules=(result,))
-            raise AssertionError(report.table())
+            raise AssertionError(f"{result.name}: {result.detail}\n  wanted: {result.sentence}")
 
 
 def rules(
@@ -54,15 +52,7 @@ def rules(
     xfails, so that one that passes fails. A name that is no rule is ``option-unknown``.
     """
     rule_set = rules_of(kind)
-    expected = dict(expected_failures or {})
-    for name in sorted(expected.keys() - set(rule_set.names)):
-        raise InputError(
-            "option-unknown",
-            rule_set.unknown(name).detail,
-            expected="names of rules, as reports show them",
-            hint="fix or drop it in expected_failures",
-            source="expected_failures",
-        )
+    expected = rule_set.reasons(expected_failures)
     parameters = []
     for rule in rule_set.rules:
         reason = expected.get(rule.name, "")

@@ -19,7 +19,15 @@ from plausibly.io import files
 from plausibly.protocols import ANNOTATION, READER, Reader
 from plausibly.registry.entries import reason_of
 from plausibly.testing.data import UNNAMED, texts
-from plausibly.testing.rules import Broken, NoData, RuleSet, demand, enter_common, refused, same
+from plausibly.testing.rules import (
+    Broken,
+    RuleSet,
+    demand,
+    enter_common,
+    no_data,
+    refused,
+    same,
+)
 
 OTHER_FILES: dict[str, bytes] = {
     "prose.txt": b"Dear colleague,\nplease find the file attached.\nYours\n",
@@ -59,14 +67,14 @@ def fixture_for(
     path: Path | str | None = None,
     kind: str | None = None,
     labels: Sequence[str] | None = None,
-) -> ReaderFixture | NoData:
+) -> ReaderFixture | InputError:
     if path is None or not Path(path).exists():
-        lacks = "to try it on" if path is None else Path(path).name
-        return NoData(f"there is no file {lacks}", "path=..., a small file of its syntax")
+        hint = "path=..., a small file of its syntax"
+        return no_data(f"there is no file {path or 'to try it on'}", hint)
     return ReaderFixture(Path(path), kind, None if labels is None else tuple(labels))
 
 
-RULES: RuleSet[Reader, ReaderFixture] = RuleSet(READER, fixture_for, ("path", "kind", "labels"))
+RULES: RuleSet[Reader, ReaderFixture] = RuleSet(READER, fixture_for)
 enter_common(RULES, lambda reader, fixture: [fixture.read(reader)])
 
 
@@ -118,17 +126,6 @@ def copy_is_the_same(reader: Reader, fixture: ReaderFixture) -> None:
     with fixture.elsewhere() as copy:
         equal = same(fixture.read(reader, copy), fixture.read(reader))
         demand(equal, "the copy gives another table")
-
-
-@RULES.rule
-def file_unchanged(reader: Reader, fixture: ReaderFixture) -> None:
-    """The file is afterwards what it was before, and nothing lies beside it."""
-    with fixture.elsewhere("alone/file") as copy:
-        before = {path: path.read_bytes() for path in _files(copy.parent)}
-        _recognises(reader, copy)
-        fixture.read(reader, copy)
-        after = {path: path.read_bytes() for path in _files(copy.parent)}
-        demand(after == before, "it changes the file or its folder")
 
 
 @RULES.rule

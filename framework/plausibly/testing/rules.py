@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import random
+import reprlib
 import textwrap
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from typing import Any, Generic, Literal, TypeVar
 
 import attrs
@@ -23,21 +22,15 @@ from plausibly.kernels.types import Floats
 from plausibly.protocols import Kind
 from plausibly.registry.conformance import complete, problems
 from plausibly.registry.entries import reason_of
-from plausibly.registry.parameters import Parameter, Strict, parameters_of
+from plausibly.registry.parameters import Strict, as_table, parameters_of
 
 P = TypeVar("P")
 W = TypeVar("W")
 
-State = Literal["holds", "fails", "expected failure", "unexpected pass", "unknown rule", "not run"]
+State = Literal["holds", "fails", "unexpected pass", "expected failure", "not run"]
 
-_FAILED = frozenset({"fails", "unexpected pass", "unknown rule"})
-_SEVERAL: Mapping[State, str] = {
-    "fails": "fail",
-    "unexpected pass": "unexpected passes",
-    "unknown rule": "unknown rules",
-    "expected failure": "expected failures",
-    "not run": "not run",
-}
+_SHORT = reprlib.Repr()  # also of a component whose own repr fails
+_SHORT.maxother = 60
 
 
 class Broken(AssertionError):
@@ -48,12 +41,14 @@ class DoesNotApply(Exception):
     """Why a rule says nothing about a component."""
 
 
-@attrs.frozen
-class NoData:
-    """Why there is no data to try a component on."""
-
-    lacks: str
-    hint: str
+def no_data(what: str, hint: str) -> InputError:
+    return InputError(
+        "kit-data-missing",
+        what,
+        expected="data on which the rules can be tried",
+        hint=hint,
+        source="plausibly.testing",
+    )
 
 
 @attrs.frozen
@@ -91,25 +86,21 @@ class Report:
     @property
     def failed(self) -> tuple[Result, ...]:
         """The results for which the component, or what was expected of it, must be fixed."""
-        return tuple(result for result in self.rules if result.state in _FAILED)
+        return tuple(r for r in self.rules if r.state in ("fails", "unexpected pass"))
 
     def __str__(self) -> str:
         states = Counter(result.state for result in self.rules)
-        run = sum(states.values()) - states["unknown rule"]
-        parts = [f"{states['holds']} of {run} rules hold"]
-        for state, several in _SEVERAL.items():
-            if states[state]:
-                parts.append(f"{states[state]} {state if states[state] == 1 else several}")
+        parts = [f"{states.pop('holds', 0)} of {len(self.rules)} rules hold"]
+        parts += [f"{state}: {count}" for state, count in states.items()]
         lacks = sorted({r.detail for r in self.rules if r.state == "not run"})
-        why = f" ({lacks[0]})" if len(lacks) == 1 else ""
-        return ", ".join(parts) + why
+        return ", ".join(parts) + (f" ({'; '.join(lacks)})" if lacks else "")
 
     def table(self) -> str:
         """Return the line and, of every rule that does not hold, state and what happened."""
         lines = [f"{self.kind} {self.component}: {self}"]
         wrapper = textwrap.TextWrapper(100, subsequent_indent="    ", break_on_hyphens=False)
         for result in self.rules:
-            if result.state in _FAILED or result.state == "expected failure":
+            if result.state not in ("holds", "not run"):
                 lines += wrapper.wrap(f"{result.name}  {result.state}  {result.detail}")
                 lines += wrapper.wrap(f"    wanted: {result.sentence}")
         return "\n".join(lines)
@@ -117,33 +108,24 @@ class Report:
 
 @attrs.frozen(eq=False)
 class RuleSet(Generic[P, W]):
-    """The rules of one kind; `fixture_for` makes data out of the `options` of an author."""
+    """The rules of one kind; `fixture_for` makes data out of what an author passes, if it can."""
 
     kind: Kind[P]
-    fixture_for: Callable[..., W | NoData]
-    options: tuple[str, ...] = ()
+    fixture_for: Callable[..., W | InputError]
     rules: list[Rule] = attrs.field(factory=list, init=False)
 
     def rule_alone(self, function: Callable[[P, W], None]) -> None:
+        """Enter a rule that looks at the component without data; a decorator."""
         self.rule(function, needs_data=False)
 
     def rule(self, function: Callable[[P, W], None], *, needs_data: bool = True) -> None:
         """Enter a rule that tries the component on data, with its docstring; a decorator."""
-        name, sentence = function.__name__.replace("_", "-"), str(function.__doc__)
-        self.rules.append(Rule(name, sentence, function, needs_data))
+        name = function.__name__.replace("_", "-")
+        self.rules.append(Rule(name, str(function.__doc__), function, needs_data))
 
-    def fixture(self, component: object, options: Mapping[str, object]) -> W | NoData:
+    def fixture(self, component: object, options: Mapping[str, object]) -> W | InputError:
         """Return the data on which a component is tried, or why there are none."""
         complete(component, self.kind.protocol)
-        if unfit := listed(sorted(options.keys() - set(self.options))):
-            takes = ", ".join(f"{name}=" for name in self.options)
-            raise InputError(
-                "kit-options",
-                f"rules of {self.kind.name} components take no {unfit}",
-                expected=takes or "no data: they are made up",
-                hint=f"leave {unfit} out",
-                source="the author's kit",
-            )
         return self.fixture_for(component, **options)
 
     def check(
@@ -155,51 +137,46 @@ class RuleSet(Generic[P, W]):
         **options: object,
     ) -> Report:
         """Return the result of each rule; raise ``kit-data-missing`` where data are insisted on."""
+        reasons = self.reasons(expected)
         fixture = self.fixture(component, options)
-        lacking = fixture if insist and isinstance(fixture, NoData) else None
-        # What is wrong with the component itself comes first: it may be why there are no data.
-        reasons = {} if lacking else dict(expected or {})
         results = [try_rule(rule, component, fixture) for rule in self.rules]
         for place, result in enumerate(results):
             reason = reasons.get(result.name)
             if reason is not None and result.state == "fails":
                 detail = f"{reason} ({result.detail})"
                 results[place] = attrs.evolve(result, state="expected failure", detail=detail)
-            elif reason is not None:
-                what = "holds" if result.state == "holds" else f"was not run ({result.detail})"
-                detail = (
-                    f'it {what}, and should fail because "{reason}": take it out of '
-                    "expected_failures"
-                )
+            elif reason is not None and result.state == "holds":
+                detail = f'it should fail because "{reason}": take it out of expected_failures'
                 results[place] = attrs.evolve(result, state="unexpected pass", detail=detail)
-        results += [self.unknown(name) for name in reasons if name not in self.names]
-        report = Report(kind=self.kind.name, component=shown(component), rules=tuple(results))
+        text = _SHORT.repr(component)
+        called = type(component).__name__ if " at 0x" in text else text
+        report = Report(kind=self.kind.name, component=called, rules=tuple(results))
+        # What is wrong with the component itself comes first: it may be why there are no data.
         if report.failed:
             raise AssertionError(report.table())
-        if lacking:
-            raise InputError(
-                "kit-data-missing",
-                f"{self.kind.name} {type(component).__name__} cannot be tried: {lacking.lacks}",
-                expected="data on which the rules can be tried",
-                hint=lacking.hint,
-                source=type(component).__name__,
-            )
+        if insist and isinstance(fixture, InputError):
+            raise fixture
         return report
 
-    @property
-    def names(self) -> list[str]:
-        return [rule.name for rule in self.rules]
-
-    def unknown(self, name: str) -> Result:
-        close = get_close_matches(name, self.names, n=1)
-        meant = f'; did you mean "{close[0]}"?' if close else ""
-        detail = f'{self.kind.name} has no rule "{name}"{meant}'
-        return Result(name, "unknown rule", detail, "expected_failures names rules of this kind.")
+    def reasons(self, expected: Mapping[str, str] | None) -> dict[str, str]:
+        """Return the reasons of expected failures by rule, or raise where a name is no rule."""
+        names = [rule.name for rule in self.rules]
+        for name in expected or ():
+            if name not in names:
+                raise InputError(
+                    "option-unknown",
+                    f'{self.kind.name} has no rule "{name}"',
+                    expected=f"one of {', '.join(names)}",
+                    found=name,
+                    hint="fix or drop it in expected_failures",
+                    source="expected_failures",
+                )
+        return dict(expected or {})
 
 
 def try_rule(rule: Rule, component: object, fixture: object) -> Result:
-    if rule.needs_data and isinstance(fixture, NoData):
-        return Result(rule.name, "not run", f"{fixture.lacks}: {fixture.hint}", rule.sentence)
+    if rule.needs_data and isinstance(fixture, InputError):
+        return Result(rule.name, "not run", f"{fixture.what}: {fixture.hint}", rule.sentence)
     state: State = "holds"
     detail = ""
     try:
@@ -216,34 +193,23 @@ def try_rule(rule: Rule, component: object, fixture: object) -> Result:
     return Result(rule.name, state, detail, rule.sentence)
 
 
-def shown(component: object) -> str:
-    """Return a component as reports call it, also where its own repr fails."""
-    try:
-        text = " ".join(repr(component).split())
-    except Exception:  # noqa: BLE001  # a broken repr is for a rule to say
-        return type(component).__name__
-    if " object at 0x" in text:
-        return type(component).__name__
-    return text if len(text) <= 60 else f"{text[:59]}…"
-
-
 def demand(condition: object, what: str) -> None:
     """Raise `Broken` with what is wrong, unless the condition holds."""
     if not condition:
         raise Broken(what)
 
 
-def refused(call: Callable[[], object], when: str, *, naming: str = "") -> InputError:
-    """Return the `InputError` that a call raises."""
+def refused(call: Callable[[], object], when: str, *, naming: str = "") -> None:
+    """Raise `Broken` unless a call raises an `InputError` that names something."""
     try:
         call()
     except InputError as error:
-        if naming and naming not in f"{error} {error.details}":
-            raise Broken(f'the InputError {when} does not name "{naming}": {error.what}') from error
-        return error
+        named = naming in f"{error} {error.details}"
+        demand(named, f'the InputError {when} does not name "{naming}": {error.what}')
     except Exception as error:  # whatever is raised is what the rule tells
         raise Broken(f"expected an InputError {when}, found {reason_of(error)}") from error
-    raise Broken(f"expected an InputError {when}, found a result")
+    else:
+        raise Broken(f"expected an InputError {when}, found a result")
 
 
 def enter_common(rule_set: RuleSet[P, W], behave: Callable[[P, W], object]) -> None:
@@ -259,7 +225,7 @@ def enter_common(rule_set: RuleSet[P, W], behave: Callable[[P, W], object]) -> N
     @rule_set.rule_alone
     def frozen(component: P, fixture: W) -> None:
         """It cannot be changed after it was made."""
-        names = [parameter.field for parameter in _parameters(component)]
+        names = [parameter.field for parameter in parameters_of(type(component))]
         settable = [name for name in (*names, "any attribute") if _settable(component, name)]
         demand(not settable, f"{listed(settable)} can be set: make the class frozen, as by attrs")
 
@@ -269,40 +235,26 @@ def enter_common(rule_set: RuleSet[P, W], behave: Callable[[P, W], object]) -> N
         text = repr(component)
         named = type(component).__name__ in text
         demand(named and " object at 0x" not in text, f"it prints as {text}")
-        absent = [p.name for p in _parameters(component) if p.name not in text]
+        absent = [p.name for p in parameters_of(type(component)) if p.name not in text]
         demand(not absent, f"it prints as {text}, without {', '.join(absent)}")
 
     @rule_set.rule_alone
     def configuration_round_trip(component: P, fixture: W) -> None:
         """Its parameters can be written into a file, and the file gives an equal component."""
-        again = remade(rule_set.kind, component)
-        differs = f"{shown(component)} was written, and {shown(again)} read, which differs"
-        demand(again == component, differs)
-
-    @rule_set.rule
-    def state_round_trip(component: P, fixture: W) -> None:
-        """Made again from its parameters it gives the same bits: it has no other state."""
-        before = behave(component, fixture)
-        again = behave(remade(rule_set.kind, component), fixture)
-        demand(same(before, again), "made again from its parameters it gives something else")
-        demand(same(before, behave(component, fixture)), "used before, it gives something else")
+        again = remade(component)
+        demand(again == component, "what comes back differs")
 
     @rule_set.rule
     def deterministic(component: P, fixture: W) -> None:
-        """Asked twice with one seed it gives the same bits, and leaves global generators alone."""
+        """Called twice or made again it gives the same bits, and leaves global generators alone."""
         with global_randomness(1) as touched:
             first = behave(component, fixture)
         with global_randomness(2):
             second = behave(component, fixture)
+        again = behave(remade(component), fixture)
         demand(same(first, second), "two calls with the same seed differ")
+        demand(same(first, again), "made again from its parameters it gives something else")
         demand(not touched, f"it draws from or seeds the global generator {', '.join(touched)}")
-
-
-def _parameters(component: object) -> tuple[Parameter, ...]:
-    # A class whose constructor has no signature has no parameters that could be read.
-    with contextlib.suppress(ValueError, TypeError):
-        return parameters_of(type(component))
-    return ()
 
 
 def _settable(component: object, name: str) -> bool:
@@ -316,14 +268,11 @@ def _settable(component: object, name: str) -> bool:
     return True
 
 
-def remade(kind: Kind[P], component: P) -> P:
+def remade(component: P) -> P:
     """Return the component that comes out of a file into which this one was written."""
-    table = registry.default().describe(kind, component, unregistered="(its class)")
-    again: dict[str, Any] = json.loads(json.dumps(table))  # Any: parameters of any type
-    if again["name"] != "(its class)":
-        return registry.resolve(kind, again)
-    del again["name"]
-    return Strict(registry.default().create).build(type(component), again)
+    made = registry.default()
+    table: dict[str, object] = json.loads(json.dumps(as_table(component, made.describe)))
+    return Strict(made.create).build(type(component), table)
 
 
 def same(first: object, second: object) -> bool:

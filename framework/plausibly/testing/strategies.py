@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from plausibly import registry
+from plausibly.data.names import EXAMPLE, LABEL
 from plausibly.data.records import Record
 from plausibly.errors import InputError
 from plausibly.extras import require
@@ -119,7 +120,8 @@ def predictions(
             weights = np.where(logits <= -8, 0.0, np.exp(values))
             weights[:, 0] += weights.sum(axis=1) == 0
             values = weights / weights.sum(axis=1, keepdims=True)
-        return data.labelled(values.astype(wanted), scale=scale)
+        coords = {EXAMPLE: data.numbered("case", shape[0]), LABEL: data.some_labels(shape[1])}
+        return xr.DataArray(values.astype(wanted), coords, list(coords), attrs={"scale": scale})
 
     tables: SearchStrategy[xr.DataArray] = st.composite(table)()
     return tables

@@ -26,7 +26,6 @@ class WithoutAccepts:
     """Lacks a data member."""
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Aggregate."""
         raise NotImplementedError
 
 
@@ -37,7 +36,6 @@ class Misspelt:
     accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
 
     def agregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Aggregate."""
         raise NotImplementedError
 
 
@@ -48,7 +46,6 @@ class WithoutKeys:
     accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
 
     def aggregate(self, annotations: xr.Dataset) -> xr.DataArray:
-        """Aggregate."""
         raise NotImplementedError
 
 
@@ -59,7 +56,6 @@ class TextAccepts:
     accepts: ClassVar[str] = "single-label"
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Aggregate."""
         raise NotImplementedError
 
 
@@ -71,13 +67,11 @@ class ReadsLogits:
     reads: ClassVar[str] = "logits"
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
-        """Score."""
         return probabilities
 
 
 @hookimpl
 def register(registrar: Registrar) -> None:
-    """Offer all of them."""
     registrar.add(AGGREGATOR, "without-accepts", WithoutAccepts)  # error: arg-type
     registrar.add(AGGREGATOR, "misspelt", Misspelt)  # error: arg-type
     registrar.add(AGGREGATOR, "without-keys", WithoutKeys)  # error: arg-type

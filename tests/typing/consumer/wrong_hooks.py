@@ -12,7 +12,6 @@ def renamed(to: Registrar) -> None:
 
 @hookimpl  # error: arg-type
 def returning(registrar: Registrar) -> int:
-    """Return something."""
     return 1
 
 
@@ -33,5 +32,4 @@ def other(registrar: dict[str, object]) -> None:
 
 @hookimpl
 def right(registrar: Registrar) -> None:
-    """Be as it should be."""
     registrar.add_aggregator("mine")  # error: attr-defined
