@@ -201,7 +201,7 @@ def test_a_missing_extra_is_reported_alone_or_among_mistakes(
     world.write("study.toml", f"sede = 1\n{SMALLEST}")
     with pytest.raises(InputError) as caught:
         prepare("study.toml")
-    assert " predictions.path: p.parquet needs pyarrow; pip install it\n" in str(caught.value)
+    assert " p.parquet needs pyarrow; pip install it\n" in str(caught.value)
 
 
 def test_paths_on_another_drive_are_absolute(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

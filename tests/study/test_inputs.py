@@ -29,7 +29,7 @@ def refused(world: World, text: str) -> str:
 
 CHECKED = """\
 study.toml: 6 mistakes, nothing was run
- line 2   alphas[1]: expected a number between 0 and 1, found 5; 95% is 0.05
+ line 2   alphas[1]: expected a number between 0 and 1, found 5; write 0.05
  line 5   annotations.raeder: no such key; did you mean "reader"?
  line 6   annotations.aggregator: no aggregator "inverse-rnk"; did you mean
           "inverse-rank"? All: plausibly plugins list --kind aggregator
@@ -70,26 +70,21 @@ WRONG = """
 "patient" -> "patent" | line 13: examples.cluster is | cluster = "patient"
 [output] -> [evaluation]~true_label = "diagnosi"~[output] | evaluation.true_label | "diagnosis"
 [output] -> [evaluation]~by = ["site", "sites"]~[output] | line 29: evaluation.by[1] | write "site"
-"patients.csv" -> "patients.csv"~one_per = "who" | 13: examples.one_per is | name one of those
+"patients.csv" -> "patients.csv"~one_per = "who" | 13: examples.one_per is | name a table that has
 count = 6 -> stratify = "sit" | line 25: splits.stratify is | write stratify = "site"
 path = "patients.csv"~ ->  | line 12: examples.cluster | name a table that has
 patients.csv: c03,p1, -> c03,, | 1 of 30 examples have no "patient"
-"out" -> "out"~[evaluation]~true_label = "diagnosis" & patients.csv: 2,north,fox -> 2,north,owl \
-| 1 examples have a "diagnosis" that the sets do not
 votes.csv -> votes.cvs | file-missing: annotations | did you mean votes.csv?
 votes.csv -> data/votes.csv | annotations "data/votes.csv": there is no such
 votes.csv"~reader = "long-table" -> x" & probabilities -> votes & "x" -> "probabilities.csv" \
 | error files-swapped: annotations.path and predictions.path
 probabilities.csv: 0.80,0.15 -> 0.80,oops | probabilities.csv line 2
-probabilities.csv: 0.80,0.15 -> 0.80,oops & seed -> sede | line 9 predictions.path: probabilities
-votes.csv: c00,w0,cat -> c00,w0,cat,x & seed -> sede | annotations.path: votes.csv line 2 has 4
+votes.csv: c00,w0,cat -> c00,w0,cat,x & seed -> sede | 1 sede: no such | votes.csv line 2 has 4
+[[methods]]~calib -> [[methods]]~name = "everyone"~calib | method-twice: two methods of the study
 votes.csv: task,worker,label -> item,rater,answer | [annotations] columns = { example =
-"long-table" -> "long-table"~columns = { label = "x" } & seed -> sede | annotations.columns
-probabilities.csv" -> probabilities.csv"~variable = "x" & seed -> sede | predictions.variable: prob
 probabilities.csv: cat,dog,fox -> cat,"dog ",fox | strip = true
 probabilities.csv: cat,dog,fox -> cat,dog,Fox | [labels] rename = { fox = "Fox" }
 [output] -> [labels]~rename = {wolf = "Fox"}~[output] | label-unknown: no file has a label
-[output] -> [labels]~rename = {wolf = "Fox"}~[output] & seed -> sede | labels.rename: no file
 """
 """Edits of the study, or of a file before a colon, and pieces of the error; ~ ends a line."""
 

@@ -150,7 +150,7 @@ def test_a_study_from_python_needs_no_file(world: World) -> None:
     given["sede"] = 1
     with pytest.raises(InputError) as caught:
         run_study(given)
-    assert caught.value.what == "the study: sede is no key"
+    assert caught.value.what == "the study: sede is not valid"
 
 
 # ---- runs that were interrupted

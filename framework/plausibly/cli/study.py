@@ -13,7 +13,6 @@ import xarray as xr
 
 from plausibly.cli import layout
 from plausibly.cli.guarantee import guarantee_rows, needed_of_new, next_command
-from plausibly.config.resolved import component_table
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import counted
@@ -23,7 +22,7 @@ from plausibly.evaluation.study import DRAWS, METHOD, SIZE, SPLIT
 from plausibly.guarantee import bounded
 from plausibly.protocols import AGGREGATOR
 from plausibly.study import Prepared, StudyResult
-from plausibly.study.reading import annotation_facts, model_facts, shape_text, summary_of
+from plausibly.study.reading import annotation_facts, model_facts, shape_text, summary_of, table_of
 from plausibly.study.run import assumptions
 
 
@@ -42,7 +41,7 @@ def blocks(ready: Prepared) -> list[layout.Row]:
         ("left out", layout.counts(ready.left_out)),
     ]
     if study.annotations.aggregator is not None:
-        component = layout.component(component_table(AGGREGATOR, study.annotations.aggregator))
+        component = layout.component(table_of(AGGREGATOR, study.annotations.aggregator))
         origin = ready.origin("annotations.aggregator.name")
         by_default = f" (the {origin})" if origin.startswith("default for") else ""
         rows.append(("aggregator", f"{component}{by_default}"))

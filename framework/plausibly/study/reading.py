@@ -219,25 +219,21 @@ def read_model(
         return read(part)
     metadata = predictor.metadata
     source = part.path.name
-    chosen = {name: getattr(part, name) for name in _READING}
     for name, value in metadata.reading.items():
-        if chosen[name] not in (None, value):
-            _warn_reading(source, name, value, quoted(chosen[name]))
-    remembered: dict[str, Any] = {  # Any: each key has its own type
-        name: value for name, value in metadata.reading.items() if chosen[name] is None
+        if (chosen := getattr(part, name)) not in (None, value):
+            warn(
+                "reading-differs",
+                f"{source}: predictions.{name} is not as in calibration",
+                expected=f"{quoted(value)}, as the predictor remembers",
+                found=quoted(chosen),
+                hint="check that these are predictions of the same model, in the same form",
+                source=f"predictions.{name}",
+            )
+    remembered = {"scale": metadata.scale, **metadata.reading}
+    left_open: dict[str, Any] = {  # Any: each key has its own type
+        name: value for name, value in remembered.items() if getattr(part, name) is None
     }
-    scale: Any = part.scale or metadata.scale  # Any: a predictor has it as a text
-    part = attrs.evolve(part, scale=scale)
-    try:
-        model = read(attrs.evolve(part, **remembered))
-    except InputError as error:
-        lacks = error.name in ("columns-missing", "variable-missing", "option-unfit")
-        if not (remembered and lacks):
-            raise
-        model = read(part)
-        remembered.pop("augmentation", None)  # without its augmentations a predictor refuses anyway
-        for name, value in remembered.items():
-            _warn_reading(source, name, value, f"no {quoted(value)}")
+    model = read(attrs.evolve(part, **left_open))
     if names.AUGMENTATION in model.predictions.dims and not metadata.augmentations:
         augmentations = name_texts(model.predictions[names.AUGMENTATION].values)
         raise InputError(
@@ -248,7 +244,6 @@ def read_model(
             hint="keep the rows of one augmentation, chosen without looking at any result, "
             "and leave predictions.augmentation out",
             source=source,
-            details={"augmentations": augmentations},
         )
     return model
 
@@ -268,18 +263,6 @@ def remembering(
     name = metadata.aggregator if aggregator is None else str(aggregator)
     metadata = attrs.evolve(metadata, reading=reading, aggregator=name)
     return attrs.evolve(predictor, metadata=metadata)
-
-
-def _warn_reading(source: str, name: str, remembered: str, found: str) -> None:
-    warn(
-        "reading-differs",
-        f"{source}: predictions.{name} is not as in calibration",
-        expected=f"{quoted(remembered)}, as the predictor remembers",
-        found=found,
-        hint="check that these are predictions of the same model, in the same form",
-        source=f"predictions.{name}",
-        details={"key": f"predictions.{name}", "remembered": remembered},
-    )
 
 
 def _read_model(
@@ -339,13 +322,13 @@ def check_renames(naming: Labels, *files: Answers | Model) -> None:
 
 
 @contextmanager
-def telling_of_swaps(settings: Settings) -> Iterator[None]:
+def telling_of_swaps(settings: Settings, keys: tuple[str, str] = ("-a ", "-p ")) -> Iterator[None]:
     """Raise ``files-swapped`` where reading fails because each file holds what the other should."""
     try:
         yield
     except InputError:
         answers, predictions = settings.annotations.path, settings.predictions.path
-        swapped = files_swapped(answers, predictions) if answers and predictions else None
+        swapped = files_swapped(answers, predictions, keys) if answers and predictions else None
         if swapped is None:
             raise
         raise swapped from None
@@ -481,10 +464,14 @@ def annotation_facts(table: xr.Dataset, path: Path) -> dict[str, object]:
 
 
 def read_both(
-    settings: Settings, *, predictor: ConformalPredictor | None = None, chunks: int | None = None
+    settings: Settings,
+    *,
+    predictor: ConformalPredictor | None = None,
+    chunks: int | None = None,
+    keys: tuple[str, str] = ("-a ", "-p "),
 ) -> tuple[Model, Answers, xr.DataArray, xr.DataArray | xr.Dataset, dict[str, int]]:
     """Return predictions and answers as they were read, both matched, and what is left out."""
-    with telling_of_swaps(settings):
+    with telling_of_swaps(settings, keys):
         model = read_model(settings, predictor=predictor, chunks=chunks)
         answers = read_answers(settings)
     check_renames(settings.labels, model, answers)

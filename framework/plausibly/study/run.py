@@ -15,7 +15,7 @@ import xarray as xr
 
 from plausibly.atomic import check_ours, holds, together
 from plausibly.config.document import toml_text
-from plausibly.config.resolved import resolved, without_unset
+from plausibly.config.resolved import resolved
 from plausibly.config.settings import with_paths, without_plugins
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.files import is_predictor
@@ -231,7 +231,7 @@ def resolved_text(prepared: Prepared, folder: Path) -> str:
 
     with without_plugins(study.plugins.disable):
         tables = resolved(study, seen_from_there)
-    return _HEAD + toml_text(without_unset(tables))
+    return _HEAD + toml_text(tables)
 
 
 @contextlib.contextmanager
