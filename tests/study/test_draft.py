@@ -230,7 +230,7 @@ HINTS = {
     'normalise=True, or scale="any"': "[predictions] normalise = true, or "
     '[predictions] scale = "any"',
     'reader="long-table", columns={"example": "item", "annotator": "rater"}': "[annotations] "
-    'reader = "long-table", columns = { example = "item", annotator = "rater" }',
+    'reader = "long-table", [annotations] columns = { example = "item", annotator = "rater" }',
     'columns={"example": "my item"}, with the positions': "[annotations] columns = "
     '{ example = "my item" }, with the positions',
     'example="case id", if that column names the examples': '[predictions] example = "case id", '
@@ -252,10 +252,10 @@ def test_arguments_become_keys_that_can_be_typed(hint: str) -> None:
     assert as_keys(hint) == HINTS[hint]
     fields = {field.name for field in attrs.fields(Settings)}
     for table, pairs in re.findall(
-        r"\[(\w+)\] (\w+ = .+?)(?:, or |, if|, which|, with|$)", HINTS[hint]
+        r"\[(\w+)\] (\w+ = .+?)(?:, or |, if|, which|, with|, \[|$)", HINTS[hint]
     ):
         assert table in fields
-        assert tomllib.loads(pairs.partition(" (one")[0].replace(", columns", "\ncolumns"))
+        assert tomllib.loads(pairs.partition(" (one")[0])
 
 
 def test_errors_of_a_block_name_keys_and_hide_no_warning() -> None:

@@ -113,8 +113,6 @@ def aggregate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
         would = f"write these plausibilities{how}"
         dry.show(output, read=files, rows=rows, would=would, write=[out])
         return
-    following = ["plausibly", "calibrate", "--plausibilities", out, "-p", "PREDICTIONS"]
-    following += ["-o", "predictor.nc"]
-    rows.append(("saved", f"{out} ({layout.size(out)}{how})"))
-    rows.append(("next", layout.command_line(following, indent=16)))
-    output.rows(rows)
+    following = ("plausibly", "calibrate", "--plausibilities", out, "-p", "PREDICTIONS")
+    saved = f"{out} ({layout.size(out)}{how})"
+    output.rows([*rows, ("saved", saved), ("next", (*following, "-o", "predictor.nc"))])

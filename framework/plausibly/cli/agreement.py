@@ -90,8 +90,7 @@ def agreement(output: Output, loaded: Draft) -> None:
         }
         shown += ["", *describe_certainty(certainty)]
     if not chosen.annotators:
-        following: list[object] = ["plausibly", "agreement", "--annotators"]
-        if not options.found_without_flags(loaded, "annotations.path"):
-            following[2:2] = ["-a", path]
-        shown.append(layout.fields([("next       ", layout.command_line(following, indent=13))]))
+        known = options.found_without_flags(loaded, "annotations.path")
+        following = ("plausibly", "agreement", *(() if known else ("-a", path)), "--annotators")
+        shown.append(layout.fields([("next       ", following)]))
     output.show("\n".join(shown))

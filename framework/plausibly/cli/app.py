@@ -9,7 +9,6 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any, get_type_hints
@@ -265,20 +264,17 @@ class Commands(TyperGroup):
                     args, prog_name, complete_var, False, windows_expand_args, **extra
                 )
             except _WRONG_USAGE as error:
-                if type(error).__name__ == "NoArgsIsHelpError":  # a group without a command
-                    output.show(_text(error))
-                    return 0
                 context = getattr(error, "ctx", None)
                 command = "plausibly" if context is None else str(context.command_path)
-                what, hint = _text(error).rstrip("."), f"{command} --help"
-                option = getattr(error, "option_name", None)
-                if near := get_close_matches(
-                    str(option), getattr(error, "possibilities", None) or ()
-                ):
-                    what, hint = f"no such option: {option}", f"did you mean {near[0]}? See {hint}"
-                raise InputError(
-                    "usage", f"{command}: {what[:1].lower()}{what[1:]}", hint=hint, source=command
-                ) from error
+                what = str(getattr(error, "format_message", error.__str__)())
+                # Some versions of Typer repeat the suggestion that Click makes already.
+                what = re.sub(r"( Did you mean [^?]*\?)\1", r"\1", what).strip()
+                if type(error).__name__ == "NoArgsIsHelpError":  # a group without a command
+                    output.show(what)
+                    return 0
+                what = f"{command}: {what[:1].lower()}{what[1:].rstrip('.')}"
+                hint = f"{command} --help"
+                raise InputError("usage", what, hint=hint, source=command) from error
             except SystemExit as answered:  # Typer's, after what a shell asks for
                 code = answered.code
             return code if isinstance(code, int) else 0
@@ -287,12 +283,6 @@ class Commands(TyperGroup):
         if standalone_mode:
             sys.exit(code)
         return code
-
-
-def _text(error: Exception) -> str:
-    text = str(getattr(error, "format_message", error.__str__)()).replace("Value error, ", "")
-    # Some versions of Typer repeat the suggestion that Click makes already.
-    return re.sub(r"( Did you mean [^?]*\?)\1", r"\1", text).strip()
 
 
 _HELP = "Prediction sets for labels on which experts disagree, with a stated guarantee."

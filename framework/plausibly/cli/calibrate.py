@@ -48,11 +48,8 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
 
     options.check_answers(loaded)
     settings, files = loaded.settings, options.inputs(FLAGS, loaded)
-    out, names, chunks = (
-        settings.output.predictor,
-        settings.output.keep_names,
-        settings.compute.chunks,
-    )
+    out, names = settings.output.predictor, settings.output.keep_names
+    chunks = settings.compute.chunks
     alphas = [str(alpha) for alpha in settings.alphas]
     dry.check_output(out, files)
     with output.working("reading files"):
@@ -131,7 +128,7 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     kept = f"no examples, only scores{' and hashed names' if names else ''}"
     command = guarantee.next_command(predictor, out, alphas[0], "sets.csv")
     if options.found_without_flags(loaded, "new.predictions"):
-        command = ["plausibly", "predict"]
+        command = ("plausibly", "predict")
     shape = reading.shape_text(model.predictions, matched=predictor.n)
     rows[1] = ("predictions", f"{model.source}: {shape}")
     output.rows(
@@ -141,6 +138,6 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
             *guarantee.guarantee_rows(predictor, alphas, "guarantee"),
             ("needs", guarantee.needed_of_new(predictor)),
             ("saved", f"{out} ({layout.size(out)}; {kept})"),
-            ("next", layout.command_line(command, indent=16)),
+            ("next", command),
         ]
     )

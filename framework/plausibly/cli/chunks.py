@@ -31,7 +31,7 @@ def computing(compute: Compute, *, dry_run: bool = False) -> Iterator[None]:
     config = require("dask", extra="dask", source="compute.chunks").config
     with contextlib.ExitStack() as stack:
         computes: object = "threads"
-        if scheduler not in (None, "threads") and not (dry_run and scheduler == "local"):
+        if scheduler not in (None, "threads") and not dry_run:
             distributed = require("distributed", extra="dask", source="compute.scheduler")
             address: object = scheduler
             if scheduler == "local":

@@ -54,7 +54,5 @@ def convert(
     with output.working(f"writing {out.name}"):
         write_annotations(table, out)
     output.document["saved"] = out
-    following = ["plausibly", "aggregate", "-a", out, "-o", "plausibilities.parquet"]
-    rows.append(("saved", f"{out} ({layout.size(out)})"))
-    rows.append(("next", layout.command_line(following, indent=13)))
-    output.rows(rows)
+    following = ("plausibly", "aggregate", "-a", out, "-o", "plausibilities.parquet")
+    output.rows([*rows, ("saved", f"{out} ({layout.size(out)})"), ("next", following)])

@@ -128,13 +128,12 @@ def evaluate(output: Output, loaded: Draft) -> None:
             ("method", layout.choices(method)),
         ]
     )
-    following: list[object] = ["plausibly", "report"]
+    following: tuple[object, ...] = ("plausibly", "report")
     if not options.found_without_flags(loaded, "new.predictions"):
-        known = loaded.has("output.predictor")
-        following += ["--predictor", settings.output.predictor if known else "PREDICTOR"]
-        following += ["-p", "NEW"]
-        following += ["-a" if answers.table is not None else "--plausibilities", answers.path]
-    after = layout.fields([("next       ", layout.command_line(following, indent=13))])
+        made = settings.output.predictor if loaded.has("output.predictor") else "PREDICTOR"
+        flag = "-a" if answers.table is not None else "--plausibilities"
+        following = (*following, "--predictor", made, "-p", "NEW", flag, answers.path)
+    after = layout.fields([("next       ", following)])
     block = "\n".join([before, *evaluation.lines(), *([] if texts else [after])])
     output.show("\n\n".join([block, *texts, *([after] if texts else [])]))
     if measure.fail_under is None:

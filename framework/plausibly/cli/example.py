@@ -62,9 +62,8 @@ def example(
     for name in FILES:
         with replacing(folder / name) as part:
             part.write_bytes((source / name).read_bytes())
-    command = ["plausibly", "calibrate", "-a", "votes.csv", "-p", "probabilities.csv"]
-    following = layout.command_line(command, indent=9)
-    output.document |= {"folder": folder, "written": FILES, "next": " ".join(command)}
+    following = "plausibly calibrate -a votes.csv -p probabilities.csv"
+    output.document |= {"folder": folder, "written": FILES, "next": following}
     if folder != Path():
-        following[0] = f"cd {folder}, then  {following[0]}"
+        following = f"cd {folder}, then {following}"
     output.rows([*rows, ("saved", " ".join(FILES)), ("next", following)])

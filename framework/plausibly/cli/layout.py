@@ -16,8 +16,8 @@ from typing import Any, TextIO, TypeAlias, cast
 
 from plausibly.errors import counted, visible
 
-Row: TypeAlias = "tuple[str, str | list[str]]"
-"""A title, and a text to wrap or lines that are wrapped already."""
+Row: TypeAlias = "tuple[str, str | list[str] | tuple[object, ...]]"
+"""A title, and a text to wrap, lines that are wrapped already, or the words of a command."""
 
 Choice: TypeAlias = "tuple[str, Mapping[str, object] | int, bool]"
 """A title, the component or number, and whether it is the default."""
@@ -106,6 +106,8 @@ def fields(rows: Iterable[Row]) -> str:
     for title, text in kept:
         if isinstance(text, str):
             text = wrapped(visible(text), columns() - width)
+        elif isinstance(text, tuple):
+            text = command_line(text, indent=width)
         titles = [title, *[""] * (len(text) - 1)]
         lines += [f"{name:<{width}}{line}" for name, line in zip(titles, text, strict=True)]
     return "\n".join(lines)

@@ -129,33 +129,17 @@ def unfit(option: str, why: str, *, expected: str, hint: str, found: str = "") -
     )
 
 
-def typed_as(loaded: Draft, key: str) -> str:
-    source = loaded.typed[key][0]
-    return f"--set {key}" if source == "--set" else source
-
-
 def check_answers(loaded: Draft, *, new: bool = False) -> None:
-    """Raise where answers are missing, named twice, or read with options of another form."""
-    keys = ("new.annotations", "new.plausibilities")
-    annotations, plausibilities = map(
-        loaded.has, keys if new else ("annotations.path", "plausibilities.path")
-    )
-    if annotations == plausibilities:
+    """Raise unless one file holds the answers."""
+    forms = ("annotations", "plausibilities")
+    there = [form for form in forms if loaded.has(f"new.{form}" if new else f"{form}.path")]
+    if len(there) != 1:
         raise InputError(
             "answers-missing",
-            "two files hold the answers" if annotations else "no file holds the answers",
+            "two files hold the answers" if there else "no file holds the answers",
             expected="annotations (-a) or plausibilities (--plausibilities)",
-            found="both" if annotations else "neither",
-            hint="leave one out" if annotations else "-a votes.csv",
-        )
-    typed = [path for path in loaded.typed if path.startswith("annotations.")]
-    if plausibilities and typed:
-        option = typed_as(loaded, typed[0])
-        raise unfit(
-            option,
-            "with --plausibilities",
-            expected="an option of annotations with -a",
-            hint=f"leave {option} out, or read annotations: -a FILE",
+            found="both" if there else "neither",
+            hint="leave one out" if there else "-a votes.csv",
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import os
 import sys
@@ -14,7 +13,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from threading import Timer
-from typing import TextIO, TypeAlias
+from typing import Any, TextIO, TypeAlias
 
 from plausibly.atomic import noting_replaced
 from plausibly.cli import layout
@@ -24,7 +23,6 @@ from plausibly.errors import (
     EXIT_OURS,
     InputError,
     PlausiblyWarning,
-    counted,
     listed,
     render,
     visible,
@@ -122,6 +120,14 @@ class Output:
                     hint="run it again; every file is whole, or as it was",
                 )
                 failure.__cause__ = error
+            except OSError as error:  # of a path that is too long, or a full disk
+                failure = InputError(
+                    "file-unreadable",
+                    f"{str(error.filename or 'the output')[:40]}: {error.strerror or error}",
+                    expected="a place that can be read and written",
+                    hint="name another file",
+                )
+                failure.__cause__ = error
             except BaseException as error:  # noqa: BLE001  # all errors are printed in one form
                 failure = InputError(
                     "unexpected",
@@ -131,14 +137,6 @@ class Output:
                     source="plausibly",
                 )
                 failure.exit_code = EXIT_OURS
-                if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-                    failure = InputError(
-                        "file-unreadable",
-                        f'there is no file "{str(error.filename)[:40]}…"',
-                        expected="a path that a file can have",
-                        found=f"{counted(len(str(error.filename)))} characters",
-                        hint="name another file",
-                    )
                 failure.__cause__ = error
         self.flush()
         if replaced:
@@ -149,10 +147,7 @@ class Output:
                 _print(layout.fields([("replaced", ", ".join(shown))]), sys.stderr)
         # A command that has no document of its own prints one only to state an error.
         if self.json and (self.document or failure is not None):
-            try:
-                self._print_document(failure)
-            except InputError as error:  # nowhere to print to
-                failure = failure or error
+            self._print_document(failure)
         if failure is not None:
             code = failure.exit_code
             if self.debug:
@@ -173,16 +168,10 @@ class Output:
             warnings.simplefilter("always", PlausiblyWarning)
             others = warnings.showwarning
 
-            def collect(
-                message: Warning | str,
-                category: type[Warning],
-                filename: str,
-                lineno: int,
-                file: TextIO | None = None,
-                line: str | None = None,
-            ) -> None:
+            # Any: as `showwarning` is called
+            def collect(message: Warning | str, *place: Any, **more: Any) -> None:
                 if not isinstance(message, PlausiblyWarning):
-                    others(message, category, filename, lineno, file, line)
+                    others(message, *place, **more)
                     return
                 self._in_options(message)
                 if (text := render(message)) not in self._warned:
@@ -231,22 +220,8 @@ def _print(text: str, stream: TextIO, *, styled: bool = True) -> None:
             layout.print_styled(text, stream)
         else:
             print(text, file=stream, flush=True)
-    except BrokenPipeError:  # a reader such as ``head`` has seen enough: that is no error
-        _redirect(stream)
-    except OSError as reason:
-        _redirect(stream)
-        raise InputError(
-            "output-unwritable",
-            "cannot write to where the output of the command goes",
-            expected="a place that can be written to",
-            found=f'"{(reason.strerror or str(reason)).lower()}"',
-            hint="send the output elsewhere; files that the command writes are whole",
-            source="stdout",
-        ) from reason
-
-
-def _redirect(stream: TextIO) -> None:
-    """Send a stream nowhere: what Python flushes at exit would raise again."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, stream.fileno())
-    os.close(nowhere)
+    except BrokenPipeError:
+        # A reader such as ``head`` has seen enough. What Python flushes at exit goes nowhere.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)

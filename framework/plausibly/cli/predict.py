@@ -129,11 +129,9 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
             f"{out} (example, alpha, size, labels, one 0/1 column per label) and {beside} "
             "(guarantee, predictor fingerprint, versions)"
         )
-    command: list[object] = ["plausibly", "evaluate"]
-    if not options.found_without_flags(loaded, "new.annotations"):
-        command += [out, "-a", "VOTES"]
-    rows += [("saved", saved), ("next", layout.command_line(command, indent=13))]
-    output.rows(rows)
+    known = options.found_without_flags(loaded, "new.annotations")
+    following = ("plausibly", "evaluate", *(() if known else (out, "-a", "VOTES")))
+    output.rows([*rows, ("saved", saved), ("next", following)])
 
 
 def _sizes(counts: Sequence[int]) -> str:

@@ -115,41 +115,32 @@ def report(
             if finding.sentence not in verdict.sentence
         ]
     rows.append(("saved", repr(written)))
-    rows.append(("next", layout.command_line(["open", written.path], indent=9)))
+    rows.append(("next", ("open", written.path)))
     output.rows(rows)
 
 
 def _check_source(study: Path | None, loaded: Draft) -> None:
-    new, predictor = loaded.settings.new, loaded.settings.output.predictor
-    found = ""
+    new, found = loaded.settings.new, ""
     if study is None:
         parts = {"-p": new.predictions, "-a": new.annotations or new.plausibilities}
         found = " and ".join(f"no {flag}" for flag, path in parts.items() if path is None)
     elif study.is_file() and study.suffix.lower() != ".toml":
         found = f"{study}, which is no study"
-    elif "output.predictor" in loaded.typed:
-        found = "both"
+    elif unfit := [key for key in loaded.typed if key not in OF_STUDY]:
+        source = loaded.typed[unfit[0]][0]
+        found = f"{study} with {f'--set {unfit[0]}' if source == '--set' else source}"
     if found:
-        of_predictor = f"plausibly report --predictor {predictor} -p new.csv -a new_votes.csv"
+        of_predictor = "plausibly report --predictor predictor.nc -p new.csv -a new_votes.csv"
         raise InputError(
             "report-source",
             "it is not clear what to report",
-            expected="a folder or file of a study, or --predictor with -p and -a",
+            expected="a folder or file of a study, with --examples, --labels, --by, --title, "
+            "--anonymous or a key of report; or --predictor with -p and -a",
             found=found,
             hint=f"plausibly report out, or {of_predictor}",
         )
     if study is None:
         options.check_answers(loaded, new=True)
-        return
-    for key in loaded.typed:
-        if key not in OF_STUDY:
-            flag = options.typed_as(loaded, key)
-            raise options.unfit(
-                flag,
-                "in the report of a study",
-                expected="--examples, --labels, --by, --title, --anonymous, or a key of report",
-                hint=f"leave {flag} out: the study file says it",
-            )
 
 
 def _options(

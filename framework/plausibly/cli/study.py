@@ -109,10 +109,10 @@ def outcome(result: StudyResult, written: Sequence[Path], report: Path | None) -
         ("saved", f"{study.output.folder}/: {' '.join(path.name for path in files)}"),
         ("", f"{of_sets}; {of_predictor}"),
         ("needs", needed_of_new(result.predictor)),
-        ("next" if report is None else "predict", layout.command_line(command, indent=13)),
+        ("next" if report is None else "predict", command),
     ]
     if report is not None:
-        rows.append(("next", layout.command_line(["open", report], indent=13)))
+        rows.append(("next", ("open", report)))
     return rows
 
 

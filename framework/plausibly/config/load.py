@@ -81,7 +81,8 @@ class Draft:
         more = f" (mistake 1 of {counted(len(places))}, all are listed)" if places[1:] else ""
         what, expected, found = f"{where}: {mistake.text}{more}", "", ""
         if mistake.expected and mistake.found:
-            what, expected = f"{where} is not valid", mistake.expected
+            what = f"{where} is {'no key' if mistake.unknown else 'not valid'}"
+            expected = mistake.expected
             found = f"{mistake.found}{more}"
         every = [
             {"path": mistake.path, "line": line, "text": text, "hint": hint}
@@ -112,6 +113,8 @@ def _hint(mistake: Mistake, flag: str) -> str:
     """Return what to write instead, where that is known."""
     if not mistake.value:
         return mistake.advice
+    if flag == "--set" and mistake.unknown:
+        return f"write {mistake.key} in place of {mistake.path}"
     if flag == "--set":
         return f"--set {mistake.key}={mistake.value}"
     key = mistake.key.rpartition(".")[2]

@@ -96,7 +96,6 @@ def check_coordinates(settings: Settings, arrays: Sequence[xr.DataArray]) -> lis
             path,
             f"examples have no {quoted(name)}; they have {known}",
             advice="name a table that has it: [examples] path",
-            unknown=True,  # the text lists the coordinates, so that a list needs no advice
             expected=f"one of {known}",
             found=name,
         )
@@ -152,7 +151,7 @@ _OF_DATA = {
 """Errors of a calibration about what is known of examples or labels, with hints in keys."""
 
 
-def check_methods(methods: Iterable[Method], data: Pair) -> list[Mistake]:
+def check_methods(methods: Iterable[Method], data: Sequence[xr.DataArray]) -> list[Mistake]:
     """Return the methods whose components do not work together, or not with the data."""
     few = [array.isel({names.EXAMPLE: slice(_EXAMPLES)}) for array in data]
     mistakes: list[Mistake] = []
@@ -179,8 +178,6 @@ def check_methods(methods: Iterable[Method], data: Pair) -> list[Mistake]:
             mistakes.append(place.below(number).below("methods"))
     return mistakes
 
-
-Pair: TypeAlias = "tuple[xr.DataArray, xr.DataArray]"
 
 StudyLike: TypeAlias = "Draft | Mapping[str, object] | Path | str"
 """A study: its draft, its tables as plain data, or the path of its file."""
@@ -238,7 +235,7 @@ def prepare(source: StudyLike) -> Prepared:
         if arrays:
             mistakes += check_coordinates(settings, arrays)
         if answers is not None:
-            mistakes += check_methods(settings.methods, (arrays[0], arrays[1]))
+            mistakes += check_methods(settings.methods, arrays)
         if answers is None or mistakes:
             raise parts.error(mistakes)
         return _completed(parts, answers, *arrays)
