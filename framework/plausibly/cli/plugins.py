@@ -15,7 +15,7 @@ from plausibly.cli.output import Output
 from plausibly.errors import EXIT_CHECK, InputError, counted
 
 if TYPE_CHECKING:
-    from plausibly.registry import Entry, Source
+    from plausibly.registry import Source
     from plausibly.registry.listing import About, Row
 
 HELP = "Components, and the plugins that offer them."
@@ -54,8 +54,24 @@ def list_plugins(
     ]
     for name, members in groupby(rows, key=lambda row: row.kind):
         output.show(f"{name or 'plugins without a component'}\n{_listed(list(members))}\n")
-    _print_reasons(output, rows)
-    _print_counts(output, rows)
+    # Why components are not ready: once for those of one plugin that lack the same.
+    alike = Counter((row.source, row.words, row.reason) for row in rows if row.reason)
+    for row in rows:
+        if count := alike.pop((row.source, row.words, row.reason), 0):
+            what = f"{row.kind} {row.source.plugin}:{row.name}"
+            if row.entry is None or row.state == "disabled":
+                what = str(row.source)
+            elif count > 1:
+                what = f"{plural(count, 'component')} of {row.source.plugin}"
+            text = f"{row.words}  {what}: {row.reason}"
+            output.show("\n".join(layout.wrapped(text, indent=2)))
+    components = sum(1 for row in rows if row.kind and row.state in ("ready", "needs extra"))
+    states = {(row.state, row.source) for row in rows}
+    failed, disabled = (sum(1 for s, _ in states if s == state) for state in ("failed", "disabled"))
+    text = f"{plural(components, 'component')} of {plural(len(sources), 'plugin')}, "
+    text += f"{counted(failed) if failed else 'none'} failed"
+    text += f", {counted(disabled)} disabled" * bool(disabled)
+    output.show(text + ":  plausibly plugins check" * bool(failed))
     known.report(failures=False)
 
 
@@ -71,33 +87,6 @@ def _listed(rows: Sequence[Row]) -> str:
         summary = " ".join(filter(None, (row.summary, f"({', '.join(notes)})" if notes else "")))
         lines.append((f"  {name}", summary or "no summary"))
     return layout.fields(lines)
-
-
-def _print_reasons(output: Output, rows: Sequence[Row]) -> None:
-    """Print why components are not ready: once for those of one plugin that lack the same."""
-    alike = Counter((row.source, row.words, row.reason) for row in rows if row.reason)
-    for row in rows:
-        if count := alike.pop((row.source, row.words, row.reason), 0):
-            source = f"{row.kind} {row.source.plugin}:{row.name}"
-            if row.entry is None or row.state == "disabled":
-                source = str(row.source)
-            elif count > 1:
-                source = f"{plural(count, 'component')} of {row.source.plugin}"
-            text = f"{row.words}  {source}: {row.reason}"
-            output.show("\n".join(layout.wrapped(text, indent=2)))
-
-
-def _print_counts(output: Output, rows: Sequence[Row]) -> None:
-    components = sum(1 for row in rows if row.kind and row.state in ("ready", "needs extra"))
-    failed, disabled = (
-        len({row.source for row in rows if row.state == state}) for state in ("failed", "disabled")
-    )
-    plugins = plural(len({row.source for row in rows}), "plugin")
-    text = (
-        f"{plural(components, 'component')} of {plugins}, {counted(failed) if failed else 'none'}"
-    )
-    text += f" failed{f', {counted(disabled)} disabled' if disabled else ''}"
-    output.show(f"{text}:  plausibly plugins check" if failed else text)
 
 
 def plural(number: int, noun: str) -> str:
@@ -130,12 +119,12 @@ def metadata_of(source: Source) -> dict[str, str]:
     import importlib.metadata
 
     try:
-        about = importlib.metadata.metadata(source.distribution)
+        about = importlib.metadata.metadata(source.distribution).json
     except (importlib.metadata.PackageNotFoundError, ValueError):  # of this run, or unreadable
-        return {"about": "", "url": ""}
-    pages = [page.partition(",")[2].strip() for page in about.get_all("Project-URL") or ()]
-    pages += about.get_all("Home-page") or []
-    return {"about": next(iter(about.get_all("Summary") or []), ""), "url": next(iter(pages), "")}
+        about = {}
+    pages = [str(page).partition(",")[2].strip() for page in about.get("project_url", ())]
+    url = next(iter(pages), about.get("home_page", ""))
+    return {"about": str(about.get("summary", "")), "url": str(url)}
 
 
 def info(
@@ -159,18 +148,31 @@ def info(
 
     from plausibly import registry
     from plausibly.registry.entries import reason_of
-    from plausibly.registry.listing import Row, about, overview, select
+    from plausibly.registry.listing import Row, about, first_sentence, overview, select
     from plausibly.registry.parameters import plain
 
     made = registry.default()
     rows = select(overview(made), names)
-    plugins = [
-        source
-        for source in dict.fromkeys(row.source for row in rows)
-        if any(r.entry is None and r.source == source for r in rows)
-        or any(Row(source, "ready").answers_to(name) for name in names)
-    ]
-    texts = [_plugin(source, rows) for source in plugins]
+    texts: list[str] = []
+    plugins: list[dict[str, object]] = []
+    for source in dict.fromkeys(row.source for row in rows):
+        mine = [row for row in rows if row.source == source]
+        named = any(Row(source, "ready").answers_to(name) for name in names)
+        if not named and all(row.entry for row in mine):
+            continue
+        metadata, offers = metadata_of(source), [row for row in mine if row.kind]
+        whole = [row for row in mine if row.entry is None or row.state == "disabled"]
+        broken = sum(1 for row in mine if row.entry and row.state == "failed")
+        state = f"ready, but {plural(broken, 'component')} failed" if broken else "ready"
+        lines = [
+            ("plugin", str(source)),
+            *metadata.items(),
+            ("state", _state(whole[0]) if whole else state),
+            ("offers", ", ".join(f"{row.kind} {row.name}" for row in offers)),
+        ]
+        texts.append(layout.fields(lines))
+        offered = [{"kind": row.kind, "name": row.name} for row in offers]
+        plugins.append({**metadata, **plugin_as_data(source, rows), "offers": offered})
     components: list[dict[str, object]] = []
     for row in rows:
         if row.entry is None:
@@ -185,74 +187,38 @@ def info(
         data = [attrs.asdict(parameter) for parameter in parameters]
         more = {"target": place, "parameters": data, "unknown": why}
         components.append({**component_as_data(row), **more})
-        texts.append(_component(row, row.entry, place, parameters, why))
-    output.document["plugins"] = [
-        {
-            **source_as_data(source),
-            **metadata_of(source),
-            **plugin_as_data(source, rows),
-            "offers": [
-                {"kind": r.kind, "name": r.name} for r in rows if r.source == source and r.kind
-            ],
-        }
-        for source in plugins
-    ]
-    output.document["components"] = components
+        summary = row.summary or ("" if isinstance(target, str) else first_sentence(target))
+        shown: list[layout.Row] = [
+            (row.kind, f"{row.name} of {row.source}"),
+            ("summary", summary),
+            ("state", _state(row)),
+            ("class", place),
+            ("parameters", _parameters(parameters) or ("" if why else "none")),
+            ("unknown", why),
+        ]
+        if row.kind in _FLAGS and row.state not in ("failed", "disabled"):
+            name = row.name if row.source.builtin else row.entry.qualified
+            required = [f"{p.name} = ..." for p in parameters if p.required]
+            table = "{" + ", ".join([f'name = "{name}"', *required]) + "}"
+            shown.append(("use", [f"--{row.kind} {shlex.quote(table if required else name)}"]))
+        texts.append(layout.fields(shown))
+    output.document |= {"plugins": plugins, "components": components}
     output.show("\n\n".join(texts))
     made.report(failures=False)
-
-
-def _plugin(source: Source, rows: Sequence[Row]) -> str:
-    metadata = metadata_of(source)
-    mine = [row for row in rows if row.source == source]
-    whole = [row for row in mine if row.entry is None or row.state == "disabled"]
-    broken = [row for row in mine if row.entry and row.state == "failed"]
-    state = f"ready, but {plural(len(broken), 'component')} failed" if broken else "ready"
-    return layout.fields(
-        [
-            ("plugin", str(source)),
-            ("about", metadata["about"]),
-            ("url", metadata["url"]),
-            ("state", _state(whole[0]) if whole else state),
-            ("offers", ", ".join(f"{row.kind} {row.name}" for row in mine if row.kind)),
-        ]
-    )
 
 
 def _state(row: Row) -> str:
     return f"{row.words}: {row.reason}" if row.reason else row.words
 
 
-def _component(row: Row, entry: Entry, place: str, parameters: Sequence[About], why: str) -> str:
-    from plausibly.registry.listing import first_sentence
-
-    summary = row.summary
-    if not summary and not isinstance(entry.target, str):
-        summary = first_sentence(entry.target)
+def _parameters(parameters: Sequence[About]) -> list[str]:
     lines: list[str] = []
     for parameter in parameters:
         default = f"default {parameter.default or 'made from the other parameters'}"
         takes = f"{parameter.type}; {'required' if parameter.required else default}"
         lines += layout.fields([(parameter.name, takes)]).splitlines()
         lines += layout.wrapped(f"  {parameter.help}", _ROOM, indent=2)
-    rows: list[layout.Row] = [
-        (row.kind, f"{row.name} of {row.source}"),
-        ("summary", summary),
-        ("state", _state(row)),
-        ("class", place),
-        ("parameters", lines or ("" if why else "none")),
-        ("unknown", why),
-    ]
-    if row.kind in _FLAGS and row.state not in ("failed", "disabled"):
-        name = row.name if row.source.builtin else entry.qualified
-        rows.append(("use", [_use(name, row.kind, parameters)]))
-    return layout.fields(rows)
-
-
-def _use(name: str, kind: str, parameters: Sequence[About]) -> str:
-    required = [f"{parameter.name} = ..." for parameter in parameters if parameter.required]
-    table = "{" + ", ".join([f'name = "{name}"', *required]) + "}"
-    return f"--{kind} {shlex.quote(table if required else name)}"
+    return lines
 
 
 def check(
