@@ -345,10 +345,9 @@ def _decimal(text: str) -> object:
 def _toml_value(text: str) -> object:
     """Return a TOML value; anything else is text."""
     try:
-        tables = tomllib.loads(f"value = {text}")
+        return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
-    return tables["value"] if len(tables) == 1 else text
 
 
 def split(value: object) -> list[str]:
