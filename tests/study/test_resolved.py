@@ -20,8 +20,8 @@ from hypothesis import given, settings, strategies as st
 import plausibly
 from cli_world import World, run
 from plausibly import registry
-from plausibly.config.document import parse, toml_text, value_text
-from plausibly.config.load import draft, load
+from plausibly.config.document import toml_text, value_text
+from plausibly.config.load import draft
 from plausibly.config.resolved import origins, resolved
 from plausibly.config.schema import schema
 from plausibly.config.settings import Annotations, Evaluation, Method, Predictions, Settings, Splits
@@ -30,7 +30,6 @@ from plausibly.protocols import KINDS
 from study_world import (
     SMALLEST,
     WHOLE,
-    Wrapped,
     document,
     study,
     tables,
@@ -53,15 +52,10 @@ def some(**keys: st.SearchStrategy[object]) -> st.SearchStrategy[dict[str, objec
 
 
 def component(name: str, **keys: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
-    table = some(**keys).map(lambda given: {"name": name, **given})
-    return table | st.just(name)
+    return some(**keys).map(lambda more: {"name": name, **more}) | st.just(name)
 
 
-PLAIN = (
-    component("expected")
-    | component("majority-vote")
-    | component("monte-carlo", draws=st.integers(1, 10**20))
-)
+PLAIN = component("expected") | component("monte-carlo", draws=st.integers(1, 10**20))
 CALIBRATORS = PLAIN | st.recursive(
     PLAIN,
     lambda inner: component(
@@ -75,68 +69,42 @@ CALIBRATORS = PLAIN | st.recursive(
     ),
     max_leaves=3,
 )
-COMBINERS = (
-    component("average")
-    | component("held-out-rank", held_out=BETWEEN)
-    | component("ecdf", delta=st.floats(1e-300, 0.5), band=st.just("one-sided"))
+COMBINERS = component("held-out-rank", held_out=BETWEEN) | component(
+    "ecdf", delta=st.floats(1e-300, 0.5), band=st.just("one-sided")
 )
-SCORES = component("probability") | component("log-probability")
-CALIBRATIONS = st.lists(
-    some(calibrator=CALIBRATORS, score=SCORES, combiner=COMBINERS), min_size=1, max_size=3
+METHODS = st.lists(
+    some(calibrator=CALIBRATORS, score=component("log-probability"), combiner=COMBINERS),
+    min_size=1,
+    max_size=3,
 )
 COUNTS = st.lists(st.integers(1, 10**9), min_size=1, max_size=3, unique=True)
-RENAME = st.dictionaries(TEXT, TEXT, max_size=2)
-
-
-@st.composite
-def studies(draw: st.DrawFn) -> dict[str, object]:
-    calibrations = draw(CALIBRATIONS)
-    names = draw(st.lists(TEXT, min_size=3, max_size=3, unique=True))
-    annotations = st.fixed_dictionaries(
-        {"path": NAMES},
-        optional={
-            "reader": component("long-table", header=st.booleans()),
-            "missing": st.lists(TEXT, max_size=2),
-            "columns": st.dictionaries(st.sampled_from(["task", "label"]), TEXT),
-            "unanswered": st.sampled_from(["error", "drop"]),
-            "aggregator": component("majority-vote", ties=st.sampled_from(["first", "random"])),
-        },
-    )
-    predictions = st.fixed_dictionaries(
-        {"path": NAMES},
-        optional={
-            "example": TEXT,
-            "scale": st.sampled_from(["probability", "logit", "independent", "any"]),
-            "normalise": st.booleans(),
-            "bad_rows": st.sampled_from(["error", "drop"]),
-            "variable": TEXT,
-        },
-    )
-    rest = some(
-        seed=st.integers(),
-        alphas=st.lists(RATES, min_size=1, max_size=3, unique=True),
-        examples=some(path=NAMES, only_common=st.booleans(), one_per=TEXT, cluster=TEXT),
-        labels=some(path=NAMES, strip=st.booleans(), rename=RENAME),
-        splits=some(
-            count=st.integers(1, 10**6),
-            test=BETWEEN,
-            stratify=TEXT,
-            draws=COUNTS,
-            sizes=COUNTS,
+STUDIES = st.fixed_dictionaries(
+    {
+        "annotations": st.fixed_dictionaries(
+            {"path": NAMES},
+            optional={
+                "reader": component("long-table", header=st.booleans()),
+                "missing": st.lists(TEXT, max_size=2),
+                "columns": st.dictionaries(st.sampled_from(["task", "label"]), TEXT),
+                "unanswered": st.sampled_from(["error", "drop"]),
+                "aggregator": component("majority-vote", ties=st.sampled_from(["first", "random"])),
+            },
         ),
-        evaluation=some(
-            ties=st.sampled_from(["first", "any"]), true_label=TEXT, by=st.lists(TEXT, max_size=2)
+        "predictions": st.fixed_dictionaries(
+            {"path": NAMES}, optional={"example": TEXT, "normalise": st.booleans()}
         ),
-        output=some(folder=NAMES),
-    )
-    return {
-        "annotations": draw(annotations),
-        "predictions": draw(predictions),
-        "methods": [
-            {"name": name, **table} for name, table in zip(names, calibrations, strict=False)
-        ],
-        **draw(rest),
-    }
+        "methods": METHODS,
+    },
+    optional={
+        "seed": st.integers(),
+        "alphas": st.lists(RATES, min_size=1, max_size=3, unique=True),
+        "examples": some(path=NAMES, one_per=TEXT),
+        "labels": some(path=NAMES, rename=st.dictionaries(TEXT, TEXT, max_size=2)),
+        "splits": some(count=st.integers(1, 10**6), test=BETWEEN, draws=COUNTS),
+        "evaluation": some(ties=st.sampled_from(["first", "any"]), by=st.lists(TEXT, max_size=2)),
+        "output": some(folder=NAMES),
+    },
+)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -150,7 +118,7 @@ def components() -> Iterator[None]:
 
 
 @settings(max_examples=40)
-@given(studies())
+@given(STUDIES)
 def test_a_resolved_study_is_the_same_study(given_tables: dict[str, object]) -> None:
     result = draft(given_tables)
     assert not result.mistakes
@@ -185,18 +153,6 @@ def test_any_value_on_one_line_is_read_again(value: object) -> None:
         return float(one) if isinstance(one, Decimal) else one
 
     assert plain(result) == plain(value)
-
-
-def test_paths_inside_components_move_with_the_study() -> None:
-    text = SMALLEST + "calibrator = {name = 'wrapped', many = [{name = 'wrapped', file = 'm'}]}\n"
-    moved = load(parse(text, "s.toml", Path("there/s.toml"))).check()
-    outer = moved.methods[0].calibrator
-    assert isinstance(outer, Wrapped)
-    assert outer.file is None
-    assert outer.many == (Wrapped(file=Path("there/m")),)
-    back = resolved(moved, lambda path: path.relative_to("there"))
-    again = draft(tables(toml_text(back))).settings
-    assert again.methods == draft(tables(text)).settings.methods
 
 
 # ---- where values come from
@@ -314,14 +270,10 @@ def refused(text: str) -> list[str]:
 
 
 EXAMPLES = {
-    "smallest": SMALLEST,
-    "whole": WHOLE,
     "plausibilities": SMALLEST.replace("annotations", "plausibilities"),
     "options": SMALLEST.replace("[pred", 'columns = {example = "item"}\nunnamed = "drop"\n[pred'),
     "reader table": SMALLEST.replace("[pred", 'reader = {name = "counts", array = "n"}\n[pred'),
     "plugin and name": SMALLEST + 'calibrator = "calibrators:majority-vote"\n',
-    "nested": SMALLEST + "calibrator = {name = 'wrapped', inner = 'majority-vote', many = [{name = "
-    "'wrapped', inner = {name = 'monte-carlo', draws = 3}}], levels = {a = 1}}\n",
 }
 
 
@@ -332,7 +284,7 @@ def test_example_studies_validate(name: str) -> None:
 
 
 @settings(max_examples=30)
-@given(given_tables=studies())
+@given(STUDIES)
 def test_any_study_validates(given_tables: dict[str, object]) -> None:
     text = toml_text(resolved(draft(given_tables).settings))
     assert not refused(toml_text(given_tables))
