@@ -214,8 +214,6 @@ def _print(text: str, stream: TextIO, *, styled: bool = True) -> None:
     """Print text: for people in the colours and width of a terminal, for programs exactly."""
     try:
         text = visible(text) if styled else text
-        if styled and stream.isatty():
-            text = layout.narrowed(text, layout.columns(stream))
         if styled and layout.is_styled(stream):
             layout.print_styled(text, stream)
         else:
