@@ -30,7 +30,6 @@ from cli_world import (
     World,
     asked,
     done,
-    refused,
     run,
     typed,
 )
@@ -295,18 +294,6 @@ def test_commands_can_be_pasted() -> None:
     long = "x" * 40 + ".csv"
     lines = layout.command_line(["plausibly", "evaluate", long, "-a", long, "--json"], indent=6)
     assert lines == [f"plausibly evaluate {long} -a \\", f"  {long} --json"]
-
-
-def test_outputs_that_are_files_of_others(sets: World) -> None:
-    sets.write("export.json", '[{"id": 1}]')
-    refused(f"{PREDICT} -o export.csv", "output-occupied", "export.json", "-o export-sets.csv")
-    assert sets.path("export.json").read_text() == '[{"id": 1}]'
-    done(PREDICT)  # our own guarantee may be replaced
-    sets.path("sets.json").unlink()
-    sets.path("sets.json").mkdir()
-    old = sets.path("sets.csv").read_bytes()
-    assert typed(f"{PREDICT} --alpha 0.3").code == 2
-    assert sets.path("sets.csv").read_bytes() == old
 
 
 STEERS = "\x1b[31mred\u202e\u200b\t"
