@@ -142,7 +142,7 @@ def _declared(
         output = Output(name, **{key: values.pop(key) for key in _PRINTING})
         config, sets = values.pop("config", None), values.pop("set_keys", None)
         typed = {
-            flag.key: (flag.long, value)
+            flag.key: (flag.names.split()[-1], value)
             for flag in flags
             if (value := values.pop(flag.parameter)) not in (None, False, [])
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -88,7 +88,7 @@ def report(
         by = settings.evaluation.columns if "evaluation.by" in loaded.typed else None
         named = loaded.typed.keys() - {"output.report"}
         command = _command([".", "-o", out.name], loaded) if named else ""
-        chosen = _options(settings, command)
+        chosen = _options(settings, command=command, title=settings.report.title or "")
         with output.working(f"reading {study.name}"):
             finished = sources.finished(study)
         with output.working("writing the report"):
@@ -143,27 +143,18 @@ def _check_source(study: Path | None, loaded: Draft) -> None:
         options.check_answers(loaded, new=True)
 
 
-def _options(
-    settings: Settings,
-    command: str,
-    files: Mapping[str, str] | None = None,
-    aggregator: str = "",
-    title: str = "",
-) -> Options:
+def _options(settings: Settings, **more: Any) -> Options:  # Any: each field has its own type
     from plausibly.report import sources
     from plausibly.report.subject import Options
 
     part, examples = settings.report, settings.examples.path
     return Options(
-        title=part.title or title,
         words=sources.words_of(part.words),
         text=part.text or "",
         thumbnail=part.thumbnail or "",
         anonymous=part.anonymous,
         folder=Path() if examples is None else examples.parent,
-        command=command,
-        files=files or {},
-        aggregator=aggregator,
+        **more,
     )
 
 
@@ -189,9 +180,14 @@ def _of_predictor(output: Output, loaded: Draft, settings: Settings) -> Subject:
         "labels": labels.name if labels else "",
     }
     command = _command(["--predictor", path.name, "-o", settings.output.report.name], loaded)
-    shown = "" if aggregator is None else layout.component(aggregator)
     title = sources.default_title("" if settings.report.anonymous else model.source)
-    chosen = _options(settings, command, files, shown, title)
+    chosen = _options(
+        settings,
+        command=command,
+        files=files,
+        aggregator="" if aggregator is None else layout.component(aggregator),
+        title=settings.report.title or title,
+    )
     with output.working("writing the report"):
         reported = Reported(
             predictions=with_tables(new, None, labels),
@@ -222,24 +218,17 @@ def after_run(output: Output, result: StudyResult) -> Path:
     return report.path
 
 
-_SHORT = {"--annotations": "-a", "--predictions": "-p", "--examples": "-e"}
-
-
 def _command(words: Sequence[object], loaded: Draft) -> str:
     """Return the command that gives a report again: files by their names, where they lie."""
     parts: list[object] = ["plausibly", "report", *words]
-    for key, (source, value) in loaded.typed.items():
+    for key, (flag, value) in loaded.typed.items():
         if key in ("output.report", "output.predictor"):
             continue
-        source = _SHORT.get(source, source)
-        if value is True:
-            parts.append(source)
-        elif source == "--set":
-            parts += [source, f"{key}={value}"]
-        else:
-            is_file = key.startswith("new.") or key.endswith(".path")
-            for item in value if isinstance(value, list) else [value]:
-                parts += [source, Path(str(item)).name if is_file else item]
+        is_file = key.startswith("new.") or key.endswith(".path")
+        for item in value if isinstance(value, list) else [value]:
+            text = Path(str(item)).name if is_file else item
+            text = f"{key}={text}" if flag == "--set" else text
+            parts += [flag] if item is True else [flag, text]
     return shlex.join(map(str, parts))
 
 

@@ -1,6 +1,6 @@
 """Every setting: classes whose fields are the keys of a settings file, with type and meaning."""
 
-# ruff: noqa: RUF009  # `setting` and `component_setting` declare fields
+# ruff: noqa: RUF009  # `setting` and `by_name` declare fields
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ without_plugins = partial(registry.disabling, by="[plugins] disable")
 """Runs a block as if these plugins or distributions were not installed."""
 
 
-def setting(default: T, meaning: str, rule: Callable[..., object] | None = None) -> T:
+def setting(default: T, meaning: str, *rules: Callable[..., object]) -> T:
     """Return the field of a key; a meaning may end with what None stands for."""
-    return attrs.field(default=default, metadata={"help": meaning}, validator=rule)
+    return attrs.field(default=default, metadata={"help": meaning}, validator=rules or None)
 
 
-def component_setting(kind: Kind[Any], default: str | None, meaning: str) -> Any:
+def by_name(kind: Kind[Any], default: str | None, meaning: str) -> Any:
     """Return the field of a key for which a name, a table or an object stands for a component.
 
     The type is Any because the converter makes another type of the default.
@@ -181,14 +181,10 @@ class Annotations:
     """
 
     path: Path | None = setting(None, "Answers of the annotators.")
-    reader: Reader | None = component_setting(
-        READER, None, "File format. None: recognised from the file."
-    )
+    reader: Reader | None = by_name(READER, None, "File format. None: recognised from the file.")
     options: Mapping[str, object] = attrs.field(factory=dict)
-    unanswered: Literal["error", "drop"] = setting(
-        "error", "Examples without an answer: raise an error, or drop and count them."
-    )
-    aggregator: Aggregator | None = component_setting(
+    unanswered: Literal["error", "drop"] = setting("error", "Examples without an answer.")
+    aggregator: Aggregator | None = by_name(
         AGGREGATOR, None, "How answers become plausibilities. None: by kind."
     )
 
@@ -224,10 +220,7 @@ class Predictions:
         "remembers, or probability.",
     )
     normalise: bool = setting(False, "Divide each row by its sum.")
-    bad_rows: Literal["error", "drop"] = setting(
-        "error",
-        "Examples with a number that is not finite: raise an error, or drop and count them.",
-    )
+    bad_rows: Literal["error", "drop"] = setting("error", "Rows with a number that is not finite.")
     variable: str | None = setting(
         None,
         "Variable of a netCDF file, where several have the dims. None: as the predictor remembers.",
@@ -247,10 +240,7 @@ class Examples:
     example: str = setting("example", "Column of the table that names the examples.")
     cluster: str | None = setting(None, "Column of examples that belong together, such as patient.")
     only_common: bool = setting(False, "Leave out and count the examples that only one file has.")
-    one_per: str | None = setting(
-        None,
-        "Column of which each value keeps one example, drawn by name; the others are counted.",
-    )
+    one_per: str | None = setting(None, "Column: keep one example of each value, drawn by name.")
 
 
 @attrs.frozen(kw_only=True)
@@ -274,14 +264,10 @@ class Method:
     """A method to calibrate by; the keys are parameters of `plausibly.calibrate`."""
 
     name: str = setting("", "Name in the results; empty: made from the components.")
-    calibrator: Calibrator = component_setting(CALIBRATOR, "expected", "Calibration method.")
-    score: ScoreFunction = component_setting(SCORE, "probability", "Conformity score of a label.")
-    combiner: PValueCombiner = component_setting(
-        COMBINER, "average", "How p-values of draws are combined."
-    )
-    allow_no_guarantee: bool = setting(
-        False, "Calibrate also where calibrator and combiner have no guarantee together."
-    )
+    calibrator: Calibrator = by_name(CALIBRATOR, "expected", "Calibration method.")
+    score: ScoreFunction = by_name(SCORE, "probability", "Conformity score of a label.")
+    combiner: PValueCombiner = by_name(COMBINER, "average", "How p-values of draws are combined.")
+    allow_no_guarantee: bool = setting(False, "Allow combinations without a guarantee.")
 
     def arguments(self) -> dict[str, Any]:  # Any: each parameter has its own type
         return {
@@ -295,21 +281,11 @@ class Splits:
 
     count: int = setting(100, "Number of splits.", validators.ge(1))
     test: float = setting(
-        0.5,
-        "Share of the examples to measure on.",
-        validators.and_(validators.gt(0.0), validators.lt(1.0)),
+        0.5, "Share of the examples to measure on.", validators.gt(0.0), validators.lt(1.0)
     )
-    stratify: str | None = setting(
-        None, "Column of which each value has the same share on both sides."
-    )
-    draws: Counts = setting(
-        None, "Numbers of draws to measure with, instead of the calibrators' own.", counts
-    )
-    sizes: Counts = setting(
-        None,
-        "Numbers of calibration examples to measure with. None: all that a split has.",
-        counts,
-    )
+    stratify: str | None = setting(None, "Column with the same shares on both sides.")
+    draws: Counts = setting(None, "Numbers of draws, instead of the calibrators' own.", counts)
+    sizes: Counts = setting(None, "Numbers of calibration examples. None: all.", counts)
 
 
 @attrs.frozen(kw_only=True)
@@ -318,9 +294,7 @@ class New:
 
     predictions: Path | None = setting(None, "Model probabilities for new examples.")
     annotations: Path | None = setting(None, "Answers of annotators on new examples.")
-    plausibilities: Path | None = setting(
-        None, "Aggregated answers on new examples, instead of --annotations."
-    )
+    plausibilities: Path | None = setting(None, "Aggregated new answers, instead of --annotations.")
     examples: Path | None = setting(None, "Columns about the new examples: patient, site.")
 
 
@@ -338,13 +312,9 @@ class Evaluation:
     ties: Literal["first", "random", "fractional", "any", "all"] = setting(
         "first", "How a tied majority vote is covered."
     )
-    interval: Literal["auto", "wilson", "t", "betting"] = setting(
-        "auto", "Method of the intervals."
-    )
+    interval: Literal["auto", "wilson", "t", "betting"] = setting("auto", "Interval method.")
     at_least: int = setting(20, "Leave out smaller combinations of groups.", validators.ge(1))
-    risk: str | None = setting(
-        None, "Column of --labels with their risk: measure what each level misses."
-    )
+    risk: str | None = setting(None, "Column of --labels with risks: what each level misses.")
     fail_under: float | None = setting(
         None,
         "Exit with 3 if coverage is lower, at any alpha.",
@@ -367,13 +337,8 @@ class Report:
         None, 'Words for an example and an annotator: {example = "nodule"}.'
     )
     text: str | None = setting(None, "Column of --examples with a text to show.")
-    thumbnail: str | None = setting(
-        None,
-        "Column of --examples with the path of a small picture, relative to their table.",
-    )
-    anonymous: bool = setting(
-        False, "Replace names of examples and annotators; leave out those of files."
-    )
+    thumbnail: str | None = setting(None, "Column of --examples with paths of small pictures.")
+    anonymous: bool = setting(False, "Replace names of examples and annotators; omit file names.")
 
 
 @attrs.frozen(kw_only=True)
@@ -396,9 +361,7 @@ class Compute:
     """Computation of arrays larger than memory."""
 
     chunks: int | None = setting(None, "Examples to read at a time: Zarr, netCDF, npy, Parquet.")
-    scheduler: str | None = setting(
-        None, "Dask scheduler of chunks: its address, local or threads. None: threads."
-    )
+    scheduler: str | None = setting(None, "Dask scheduler: its address, or local. None: threads.")
 
 
 @attrs.frozen(kw_only=True)
@@ -422,16 +385,10 @@ class Agreement:
     annotators: bool = setting(False, "Compare each annotator with the others.")
     order: tuple[str, ...] = setting((), "The labels from one end to the other: low,medium,high.")
     by: str | None = setting(None, "Column of --examples: measure each group.")
-    risk: str | None = setting(
-        None, "Column of --labels: how certain its level is; needs agreement.draws."
-    )
+    risk: str | None = setting(None, "Column of --labels: how certain its level is (with draws).")
     confidence: float = setting(0.95, "Confidence of the intervals.")
-    depth: int | None = setting(
-        None, "Places of rankings to compare. None: those of the longest ranking."
-    )
-    draws: int | None = setting(
-        None, "Resample the answers, too: how certain the most plausible label is."
-    )
+    depth: int | None = setting(None, "Places of rankings to compare. None: all.")
+    draws: int | None = setting(None, "Resamples of the answers: certainty of the top label.")
     resamples: int = setting(1000, "Resamples behind the intervals; 0 for none.")
 
 
