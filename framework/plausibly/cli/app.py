@@ -125,7 +125,6 @@ def _declared(
     With ``CONFIG = False`` it reads no settings file, with ``CHUNKED = True`` it computes chunks.
     """
     flags = [flag for group in getattr(module, "FLAGS", {}).values() for flag in group]
-    reads = getattr(module, "CONFIG", True)
     hints = get_type_hints(call, include_extras=True)
     declared: dict[str, tuple[Any, object]] = {  # Any: as Typer declares options
         flag.parameter: (flag.option(), None) for flag in flags
@@ -134,13 +133,13 @@ def _declared(
         if parameter.name not in ("output", "loaded"):
             declared[parameter.name] = (hints[parameter.name], parameter.default)
     if flags:
-        declared |= {"config": (_CONFIG, None)} if reads else {}
+        declared |= {"config": (_CONFIG, None)} if getattr(module, "CONFIG", True) else {}
         declared["set_keys"] = (_SET, None)
     declared |= {key: (Annotated[bool, option], False) for key, option in _PRINTING.items()}
 
     def command(**values: Any) -> int:  # Any: what was typed, which Typer has checked
         output = Output(name, **{key: values.pop(key) for key in _PRINTING})
-        config, sets = values.pop("config", None), values.pop("set_keys", None)
+        config, sets = values.pop("config", Path("none")), values.pop("set_keys", None)
         typed = {
             flag.key: (flag.names.split()[-1], value)
             for flag in flags
@@ -154,7 +153,7 @@ def _declared(
             from plausibly.config.settings import without_plugins
 
             output.flags = {text for flag in flags for text in flag.names.split()}
-            loaded = options.load_settings(output, config, typed, sets or (), reads=reads)
+            loaded = options.load_settings(output, config, typed, sets or ())
             options.check_required(flags, loaded, name)
             with contextlib.ExitStack() as stack:
                 stack.enter_context(without_plugins(loaded.settings.plugins.disable))

@@ -121,13 +121,11 @@ def evaluate(output: Output, loaded: Draft) -> None:
         texts.append("\n".join(describe(part)))
     output.document["left_out"] = left_out
     method = [choice for choice in answers.chosen if not choice[2]]
-    before = layout.fields(
-        [
-            (answers.what, answers.brief),
-            ("left out", layout.counts(left_out)),
-            ("method", layout.choices(method)),
-        ]
-    )
+    brief = answers.text
+    if answers.table is not None:
+        brief = reading.summary_of(answers.table, answers.source, brief=True)
+    shown = [(answers.what, brief), ("left out", layout.counts(left_out))]
+    before = layout.fields([*shown, ("method", layout.choices(method))])
     following: tuple[object, ...] = ("plausibly", "report")
     if not options.found_without_flags(loaded, "new.predictions"):
         made = settings.output.predictor if loaded.has("output.predictor") else "PREDICTOR"

@@ -143,9 +143,9 @@ def check_answers(loaded: Draft, *, new: bool = False) -> None:
         )
 
 
-def found_without_flags(loaded: Draft, *keys: str) -> bool:
-    """Return whether the next command finds these keys in the settings file of the folder."""
-    return loaded.document.path == Path(NAME) and all(map(loaded.has, keys)) and not loaded.typed
+def found_without_flags(loaded: Draft, key: str) -> bool:
+    """Return whether the next command finds a key in the settings file of the folder."""
+    return loaded.document.path == Path(NAME) and loaded.has(key) and not loaded.typed
 
 
 def inputs(groups: Mapping[str, tuple[Flag, ...]], loaded: Draft) -> dict[str, Path]:
@@ -162,15 +162,13 @@ def load_settings(
     config: Path | None,
     typed: Mapping[str, tuple[str, object]],
     sets: Sequence[str],
-    *,
-    reads: bool,
 ) -> Draft:
     from plausibly.calibration.alphas import read_alphas
     from plausibly.study.prepare import settings_file
 
     file = config or Path(NAME)
     document = None
-    if reads and str(config) != "none" and (config is not None or file.exists()):
+    if str(config) != "none" and (config is not None or file.exists()):
         document = settings_file(file)
     if "alphas" in typed:
         read_alphas(split(typed["alphas"][1]))  # a slip is refused before anything is read

@@ -91,11 +91,6 @@ class Answers:
         return f"{self.source}: plausibilities of {shape}{of_each}"
 
     @property
-    def brief(self) -> str:
-        """The same, without what is measured."""
-        return self.text if self.table is None else summary_of(self.table, self.source, brief=True)
-
-    @property
     def facts(self) -> dict[str, object]:
         if self.table is not None:
             return annotation_facts(self.table, self.path)
@@ -388,11 +383,9 @@ def label_names(array: xr.DataArray | xr.Dataset) -> list[str]:
 def summary_of(table: xr.Dataset, source: str, *, brief: bool = False) -> str:
     """Return the content of a file of annotations in one line."""
     kind = str(table.attrs[names.KIND])
-    read_as = [
-        str(table.attrs.get("reader", "reader")),
-        *([kind] if kind != "single-label" else []),
-    ]
-    return f"{source} ({', '.join(read_as)}): {'; '.join(contents(table, brief=brief))}"
+    kind = "" if kind == "single-label" else f", {kind}"
+    read_as = f"{table.attrs.get('reader', 'reader')}{kind}"
+    return f"{source} ({read_as}): {'; '.join(contents(table, brief=brief))}"
 
 
 def shape_text(predictions: xr.DataArray, *, matched: int | None = None) -> str:
