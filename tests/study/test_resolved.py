@@ -21,8 +21,7 @@ import plausibly
 from cli_world import World, run
 from plausibly import registry
 from plausibly.config.document import toml_text, value_text
-from plausibly.config.load import draft
-from plausibly.config.resolved import origins, resolved
+from plausibly.config.load import draft, origins, resolved
 from plausibly.config.schema import schema
 from plausibly.config.settings import Annotations, Evaluation, Method, Predictions, Settings, Splits
 from plausibly.plugin import CALIBRATOR, COMBINER, SCORE

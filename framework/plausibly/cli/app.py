@@ -158,10 +158,8 @@ def _declared(
             with contextlib.ExitStack() as stack:
                 stack.enter_context(without_plugins(loaded.settings.plugins.disable))
                 if getattr(module, "CHUNKED", False):
-                    from plausibly.cli.chunks import computing
-
                     dry_run = bool(values.get("dry_run"))
-                    stack.enter_context(computing(loaded.settings.compute, dry_run=dry_run))
+                    stack.enter_context(options.computing(loaded.settings.compute, dry_run=dry_run))
                 return call(output, loaded, **values)
 
         return output.run(body)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import attrs
 
-from plausibly.cli import chunks as chunking, dry, layout, options
-from plausibly.cli.output import Output
+from plausibly.cli import layout, options
+from plausibly.cli.output import DryRun, Output, check_path, show_dry_run
 from plausibly.config.load import Draft
 
 FLAGS = {
@@ -30,7 +30,7 @@ FLAGS = {
 CHUNKED = True
 
 
-def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> None:
+def calibrate(output: Output, loaded: Draft, *, dry_run: DryRun = False) -> None:
     r"""Calibrate prediction sets on all answers of the annotators.
 
     plausibly calibrate -a votes.csv -p probabilities.csv -o predictor.nc
@@ -51,7 +51,7 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     out, names = settings.output.predictor, settings.output.keep_names
     chunks = settings.compute.chunks
     alphas = [str(alpha) for alpha in settings.alphas]
-    dry.check_output(out, files)
+    check_path(out, files)
     with output.working("reading files"):
         model, answers, predictions, plausibilities, left_out = reading.read_both(
             settings, chunks=chunks
@@ -74,9 +74,9 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
         # The real run reads every chunk; here the components alone are looked for.
         count = several(predictions.sizes[EXAMPLE], "example")
         would = f"read {count}, {chunks:,} at a time, and calibrate"
-        dry.show(output, read=files, rows=rows, would=would, write=[out])
+        show_dry_run(output, read=files, rows=rows, would=would, write=[out])
         return
-    with output.working("calibrating") as tick, chunking.counting(chunks, tick):
+    with output.working("calibrating") as tick, options.counting(chunks, tick):
         predictor = calibrated(
             predictions,
             plausibilities,
@@ -102,7 +102,7 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     output.document["method"] = {title: table for title, table, _ in method}
     if dry_run:
         examples, labels = several(predictor.n, "example"), several(len(predictor.labels), "label")
-        dry.show(
+        show_dry_run(
             output,
             read=files,
             rows=[*rows, ("method", layout.choices(method))],

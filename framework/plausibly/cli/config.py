@@ -53,7 +53,7 @@ def show(output: Output, *, study: Study = None) -> None:
     plausibly config show study.toml --json
     """
     from plausibly.config.document import toml_text, values_of
-    from plausibly.config.resolved import origins, resolved
+    from plausibly.config.load import origins, resolved
     from plausibly.study import prepare
     from plausibly.study.prepare import settings_file
 

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from plausibly.cli import dry, layout, options
-from plausibly.cli.output import Output
+from plausibly.cli import layout, options
+from plausibly.cli.output import DryRun, Output, check_path, show_dry_run
 from plausibly.config.load import Draft
 
 FLAGS = {
@@ -25,7 +25,7 @@ def convert(
         Path,
         typer.Option("--out", "-o", metavar="FILE", help="Output: .csv, .parquet, .npz or .nc."),
     ],
-    dry_run: dry.DryRun = False,
+    dry_run: DryRun = False,
 ) -> None:
     r"""Write annotations of any format as one table that keeps everything: every response in
     words, its state, labels that no annotator named, examples without answers.
@@ -40,7 +40,7 @@ def convert(
     from plausibly.study.reading import annotation_facts, read_table, summary_of
 
     files = options.inputs(FLAGS, loaded)
-    dry.check_output(out, files)
+    check_path(out, files)
     path = files["-a"]
     with output.working(f"reading {path.name}"):
         table = read_table(loaded.settings)
@@ -49,7 +49,7 @@ def convert(
     rows: list[layout.Row] = [("annotations", summary_of(table, path.name))]
     if dry_run:
         would = "write every response as one table"
-        dry.show(output, read=files, rows=rows, would=would, write=[out])
+        show_dry_run(output, read=files, rows=rows, would=would, write=[out])
         return
     with output.working(f"writing {out.name}"):
         write_annotations(table, out)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from plausibly.cli import chunks as chunking, options
+from plausibly.cli import options
 from plausibly.cli.output import CheckFailed, Output
 from plausibly.config.load import Draft
 
@@ -91,7 +91,7 @@ def evaluate(output: Output, loaded: Draft) -> None:
             reading.check_renames(settings.labels, model)
         elif "output.predictor" in loaded.typed:
             options.check_required([options.NEW_PREDICTIONS.needed()], loaded, "evaluate")
-    with output.working("evaluating") as tick, chunking.counting(chunks, tick):
+    with output.working("evaluating") as tick, options.counting(chunks, tick):
         evaluation = evaluated(
             sets,
             plausibilities,

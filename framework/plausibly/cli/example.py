@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from plausibly.cli import dry, layout
-from plausibly.cli.output import Output
+from plausibly.cli import layout
+from plausibly.cli.output import DryRun, Output, check_free, show_dry_run
 
 FILES = (
     "votes.csv",
@@ -30,7 +30,7 @@ def example(
             metavar="FOLDER", show_default=False, help="Where the files go.  [the working folder]"
         ),
     ] = Path(),
-    dry_run: dry.DryRun = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Write six small files to try the commands on.
 
@@ -45,7 +45,7 @@ def example(
     from plausibly.atomic import check_writable, make_folder, replacing
 
     for name in FILES:
-        dry.check_free(
+        check_free(
             folder / name,
             expected=f"a folder without {name}",
             found="a file",
@@ -54,7 +54,7 @@ def example(
     rows: list[layout.Row] = [("data", _ABOUT)]
     if dry_run:
         paths = [folder / name for name in FILES]
-        dry.show(output, read={}, rows=rows, would="copy six files", write=paths, into=folder)
+        show_dry_run(output, read={}, rows=rows, would="copy six files", write=paths, into=folder)
         return
     check_writable(folder / FILES[0], below=True)
     make_folder(folder)

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from plausibly.atomic import replacing
-from plausibly.cli import completion, dry
+from plausibly.cli import completion
 from plausibly.cli.layout import WIDTH
-from plausibly.cli.output import Output
+from plausibly.cli.output import DryRun, Output, check_free, show_dry_run
 from plausibly.errors import InputError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def new(
         Path | None,
         typer.Option("--out", "-o", metavar="FOLDER", help="Folder to write [default: NAME]."),
     ] = None,
-    dry_run: dry.DryRun = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Write a new plugin: a distribution with a component that works, tests and types.
 
@@ -68,7 +68,7 @@ def new(
     check_name(name, kind, default())
     place = Path(name) if out is None else out
     texts = rendered(name, kind)
-    dry.check_free(
+    check_free(
         place,
         expected="a folder that does not exist yet",
         found="a folder" if place.is_dir() else "a file",
@@ -78,7 +78,7 @@ def new(
     title, listed = f"{place}/", " ".join(texts)
     if dry_run:
         would = f"write {an(kind)} that works, with its tests"
-        dry.show(output, read={}, rows=[(title, listed)], would=would, write=[place])
+        show_dry_run(output, read={}, rows=[(title, listed)], would=would, write=[place])
         return
     write(name, kind, place)
     # A command is never broken, only put on a line of its own.

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from plausibly.cli import dry, layout, options
-from plausibly.cli.output import Output
+from plausibly.cli import layout, options
+from plausibly.cli.output import DryRun, Output, check_path, show_dry_run
 from plausibly.config.load import Draft
 from plausibly.errors import InputError
 
@@ -59,7 +59,7 @@ def report(
             help="What plausibly run wrote, or the study file. Instead: --predictor, -p and -a.",
         ),
     ] = None,
-    dry_run: dry.DryRun = False,
+    dry_run: DryRun = False,
 ) -> None:
     r"""Write the results to one HTML file: guarantee, coverage, weak groups, every example.
 
@@ -78,7 +78,7 @@ def report(
     read: Mapping[str, Path | None] = options.inputs(FLAGS, loaded)
     settings = loaded.settings.on_new_examples()
     out = settings.output.report
-    dry.check_output(out, read)
+    check_path(out, read)
     if study is None:
         subject = _of_predictor(output, loaded, settings)
     else:
@@ -98,7 +98,7 @@ def report(
     if dry_run:
         build(subject)  # raises what the real run raises
         would = f"a report on {several(subject.predictions.sizes[EXAMPLE], 'example')}"
-        dry.show(output, read=read, would=would, write=[out])
+        show_dry_run(output, read=read, would=would, write=[out])
         return
     with output.working("writing the report"):
         written = write_subject(subject, out)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from plausibly.cli import completion, dry, layout, options
-from plausibly.cli.output import Output
+from plausibly.cli import completion, layout, options
+from plausibly.cli.output import DryRun, Output, show_dry_run
 from plausibly.config.load import Draft
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def reproduce(
         typer.Option("--simulate", help="Simulate the predictions of --derm; figures say so."),
     ] = False,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Random seed.")] = 1,
-    dry_run: dry.DryRun = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Make figures of the paper again: for each a picture, its numbers as CSV, and whether the
     paper's claim held. Offline; needs the extra demo.
@@ -118,7 +118,7 @@ def reproduce(
         new_page(1, 1)  # raises where an extra is missing
         files = [f"{entry.name}.{end}" for entry in entries for end in (form, "csv")]
         output.document["figures"] = [{"name": e.name, "shows": e.shows} for e in entries]
-        dry.show(
+        show_dry_run(
             output,
             read={**options.inputs(FLAGS, loaded), "--derm": derm},
             rows=[("figures", ", ".join(entry.name for entry in entries))],

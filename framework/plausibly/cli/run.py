@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from plausibly.cli import dry, options
-from plausibly.cli.output import Interrupted, Output
+from plausibly.cli import options
+from plausibly.cli.output import DryRun, Interrupted, Output, show_dry_run
 from plausibly.config.load import NAME, Draft, load
 from plausibly.errors import InputError, counted, warn
 
@@ -40,7 +40,7 @@ def run(
         bool, typer.Option("--fresh", help="Start anew, also where an interrupted run left splits.")
     ] = False,
     no_report: Annotated[bool, typer.Option("--no-report", help="Leave report.html out.")] = False,
-    dry_run: dry.DryRun = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Run a study: calibrations compared on random splits, their sets, and a predictor.
 
@@ -76,7 +76,7 @@ def run(
         times = len(splits.sizes or (0,)) * len(splits.draws or (0,)) * methods * splits.count
         planned = f"{several(splits.count, 'split')} of {several(methods, 'method')}"
         reported = [folder / REPORT] if not no_report and can_report() else []
-        dry.show(
+        show_dry_run(
             output,
             read={
                 "STUDY": path,

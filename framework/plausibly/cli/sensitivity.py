@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from plausibly.cli import completion, dry, layout, options
-from plausibly.cli.output import Output
+from plausibly.cli import completion, layout, options
+from plausibly.cli.output import DryRun, Output, show_dry_run
 from plausibly.config.load import Draft, component_value
 
 FLAGS = {
@@ -50,7 +50,7 @@ def sensitivity(
             help="The aggregator that others are compared with.  [the first]",
         ),
     ] = None,
-    dry_run: dry.DryRun = False,
+    dry_run: DryRun = False,
 ) -> None:
     r"""Judge the same prediction sets by the plausibilities of several aggregators.
 
@@ -103,7 +103,7 @@ def sensitivity(
         count = len(components)
         times = f"{splits:,} splits by {count} aggregators (one split was tried)"
         would = f"calibrate {splits * count:,} times: {times}"
-        dry.show(output, read=files, rows=rows, would=would)
+        show_dry_run(output, read=files, rows=rows, would=would)
         return
     output.document |= result.to_json()
     output.show(f"{layout.fields(rows)}\n\n" + "\n".join(result.lines()))

@@ -1,4 +1,4 @@
-"""One table of settings from a file, flags and --set, and its mistakes all at once."""
+"""One table of settings from a file, flags and --set, its mistakes, and all of it filled in."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import textwrap
 import tomllib
 import types
 import typing
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar, cast
 import attrs
 
 from plausibly import registry
-from plausibly.config.document import Document, path_text, paths_of
+from plausibly.config.document import Document, Note, path_text, paths_of
 from plausibly.config.settings import (
     Output,
     ReaderOptions,
@@ -30,7 +30,7 @@ from plausibly.errors import InputError, counted, render, visible
 from plausibly.protocols import KINDS, Kind
 from plausibly.registry.listing import helps
 from plausibly.registry.mistakes import Mistake, unknown_key
-from plausibly.registry.parameters import Strict, below, is_union, parameters_of
+from plausibly.registry.parameters import Strict, below, is_union, parameters_of, plain
 
 NAME = "plausibly.toml"  # the settings file of a folder
 
@@ -388,3 +388,52 @@ def malformed(typed: str, text: str, expected: str, example: str) -> InputError:
         hint=f"{typed}{example}",
         source=typed.rstrip(" ="),
     )
+
+
+_OF_STUDIES = (
+    *("seed", "alphas", "annotations", "plausibilities", "predictions", "examples", "labels"),
+    *("plugins", "methods", "splits", "evaluation", "report", "output"),
+)
+
+
+def resolved(
+    settings: Settings, path: Callable[[Path], Path] = Path, *, whole: bool = False
+) -> dict[str, object]:
+    """Return the tables from which an equal study is made, or those of all settings."""
+    texts = with_paths(attrs.evolve(settings, alphas=()), lambda named: path(named).as_posix())
+    described = plain(texts, registry.default().describe)
+    tables = cast("dict[str, dict[str, object] | None]", described)
+    annotations = tables["annotations"] or {}
+    reader = cast("dict[str, object]", annotations.pop("reader") or {"name": None})
+    options = cast("dict[str, object]", annotations.pop("options")) | reader
+    # A parameter that is called like a key of ours stands in a table of the reader's own.
+    if options.keys() & annotations.keys():
+        options = {"name": reader}
+    path_and_reader = {"path": annotations.pop("path"), "reader": options.pop("name")}
+    tables["annotations"] = {**path_and_reader, **options, **annotations}
+    if not whole:
+        omitted = {"annotations", "plausibilities"} - {settings.answers[0]}
+        tables = {name: tables[name] for name in _OF_STUDIES if name not in omitted}
+        tables["output"] = {"folder": path(settings.output.folder).as_posix()}
+    every = {name: table for name, table in tables.items() if table is not None}
+    return {**every, "alphas": list(settings.alphas)}
+
+
+def origins(document: Document, made: Mapping[str, str]) -> Note:
+    """Return a function of a path: where its value comes from, as ``line 3`` or ``default``."""
+    written = set(map(path_text, paths_of(document.tables)))
+
+    def origin(path: str) -> str:
+        places = [path]
+        above, _, last = path.rpartition(".")
+        if last == "name" and not above.endswith("]"):
+            places.append(above)  # a component that was written as its name alone
+        if above == "annotations":
+            places.append(f"annotations.reader.{last}")
+        for place in places:
+            if place in written:
+                line = document.lines.get(place)
+                return f"in {document.name}" if line is None else f"line {line}"
+        return made.get(path, "default")
+
+    return origin

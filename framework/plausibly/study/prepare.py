@@ -16,8 +16,7 @@ import xarray as xr
 from plausibly import registry
 from plausibly.config.document import Document, Note, parse
 from plausibly.config.hints import in_words_of_the_file
-from plausibly.config.load import Draft, draft, load
-from plausibly.config.resolved import origins, resolved
+from plausibly.config.load import Draft, draft, load, origins, resolved
 from plausibly.config.settings import Method, Settings, without_plugins
 from plausibly.conformal.calibrate import calibrate
 from plausibly.data import names

@@ -14,7 +14,7 @@ import xarray as xr
 
 from plausibly.atomic import check_ours, check_writable, holds, make_folder, together, unwritable
 from plausibly.config.document import toml_text
-from plausibly.config.resolved import resolved
+from plausibly.config.load import resolved
 from plausibly.config.settings import with_paths, without_plugins
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.files import is_predictor
