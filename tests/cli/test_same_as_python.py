@@ -12,7 +12,6 @@ import xarray as xr
 import plausibly
 from cli_calibrators import VIEWS, make
 from cli_world import CALIBRATE, EVALUATE, Ran, World, done, refused, run, typed
-from memory import at_most
 from plausibly.config.load import key
 from plausibly.data.validate import SCALES
 from plausibly.evaluation.intervals import METHODS as INTERVALS
@@ -169,7 +168,6 @@ def test_draws_stand_for_the_annotations(world: World) -> None:
     assert ran.code == 0, ran.err
 
 
-LABELS = 20_000
 OF_VOTES = ("-a", "votes.csv", "--labels", "labels.txt")
 DRAWN = """--aggregator '{name = "bootstrap", draws = 2}'"""
 
@@ -192,18 +190,6 @@ def write_votes(examples: int, labels: int) -> None:
         for vote in range(5)
     ]
     Path("votes.csv").write_text("task,worker,label\n" + "".join(lines), encoding="utf-8")
-
-
-def test_aggregate_makes_no_dense_array() -> None:
-    write_votes(3, 40)
-    run("aggregate", *OF_VOTES, "-o", "lam.npz")  # what is imported once is no part of it
-    write_votes(2_000, LABELS)  # dense: 305 MiB
-    with at_most(96):
-        ran = done("aggregate", *OF_VOTES, "-o", "lam.npz", "--json")
-    assert ran.document["form"] == "sparse"
-    found = read_plausibilities("lam.npz", sparse=True)
-    assert (found.sizes["example"], found.sizes["label_name"]) == (2_000, LABELS)
-    np.testing.assert_allclose(found["weight"].sum("slot"), 1)
 
 
 @pytest.fixture

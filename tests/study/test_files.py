@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from importlib import import_module
 from pathlib import Path
 
@@ -12,17 +11,10 @@ import pytest
 from cli_world import World, run
 from plausibly.conformal.load import load_predictor
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.errors import InputError, MissingExtra, PlausiblyWarning
+from plausibly.errors import InputError, MissingExtra
 from plausibly.evaluation import Study
-from plausibly.study import StudyResult, prepare, run as files, run_study, write_study
-from study_world import SMALLEST, Wrapped, rows, with_more_components, written
-
-
-def result() -> StudyResult:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PlausiblyWarning)
-        return run_study("study.toml")
-
+from plausibly.study import prepare, run as files, run_study, write_study
+from study_world import SMALLEST, Wrapped, rows, studied, with_more_components, written
 
 FULL = OSError(28, "No space left on device")
 
@@ -36,7 +28,7 @@ def names(folder: Path) -> list[str]:
 
 
 def test_nothing_is_half_written(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    measured = result()
+    measured = studied("study.toml")
     write_study(measured)
     world.write("out/mine.txt", "kept")
     first = written(world.path("out"))
@@ -97,21 +89,6 @@ def test_the_resolved_study_finds_its_files_from_wherever_it_lies(world: World) 
 @pytest.fixture(autouse=True)
 def components(monkeypatch: pytest.MonkeyPatch) -> None:
     with_more_components(monkeypatch)
-
-
-def test_nested_components_run_as_the_inner_ones_alone(world: World) -> None:
-    inner = "{ name = 'wrapped', inner = 'majority-vote' }"
-    nested = f"name = 'nested'\ncalibrator = {{ name = 'wrapped', inner = {inner} }}\n"
-    alone = "[[methods]]\nname = 'alone'\ncalibrator = 'majority-vote'\n[splits]\ncount = 3\n"
-    world.write("study.toml", SMALLEST + nested + alone)
-    result = run_study("study.toml")
-    sizes = result.compared["set_size"].values
-    assert sizes[0].tolist() == sizes[1].tolist()
-    write_study(result)
-    text = Path("plausibly-out/resolved.toml").read_text()
-    assert 'calibrator.inner.inner.name = "majority-vote"\n' in text
-    again = prepare("plausibly-out/resolved.toml").study.methods[0].calibrator
-    assert again == result.prepared.study.methods[0].calibrator
 
 
 def test_files_of_components_start_where_the_study_file_lies(

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 import xarray as xr
 
 import plausibly
 from cli_world import LABELS, World, run
-from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.errors import InputError
 from plausibly.io import write_plausibilities
-from plausibly.study import Prepared, prepare, run_study
-from study_world import SIX_MISTAKES, WHOLE
+from plausibly.study import Prepared, prepare
+from study_world import SIX_MISTAKES, WHOLE, studied
 
 
 def prepared(world: World, text: str) -> Prepared:
@@ -38,7 +36,7 @@ study.toml: 6 mistakes, nothing was run
  line 13  methods[0].combiner.held_out: maximum has no such parameter; ecdf,
           held-out-rank and pac have it
  line 19  examples.cluster: examples have no "patient_id"; they have patient,
-          site
+          site; write cluster = "patient"
 """
 
 
@@ -106,23 +104,6 @@ def test_each_problem_of_a_file_has_its_key_and_a_hint(world: World, case: str) 
         assert piece in message
 
 
-def test_names_of_labels_and_columns_are_made_alike(world: World) -> None:
-    plain = prepared(world, WHOLE).plausibilities
-    world.edit(*CAPITAL)
-    ready = prepared(world, f'{WHOLE}[labels]\nstrip = true\nrename = {{fox = "Fox"}}\n')
-    assert list(ready.plausibilities["label"].values) == ["cat", "dog", "Fox"]
-    ready = prepared(world, f'{WHOLE}[labels]\nstrip = true\nrename = {{Fox = "fox"}}\n')
-    assert list(ready.predictions["label"].values) == list(LABELS)
-    world.edit("probabilities.csv", '"dog ",Fox', "dog,fox")
-    world.replace("votes.csv", "dog", "dog ", 2)
-    ready = prepared(world, f'{WHOLE}[labels]\nrename = {{"dog " = "dog"}}\n')
-    xr.testing.assert_equal(plain, ready.plausibilities)
-    world.replace("votes.csv", "dog ", "dog", 2)
-    world.edit(*OTHER_COLUMNS)
-    text = WHOLE.replace(READER, f"{READER}\n{COLUMNS}")
-    xr.testing.assert_equal(prepared(world, text).plausibilities, plain)
-
-
 def test_declared_labels_without_answers(world: World) -> None:
     rows = world.path("probabilities.csv").read_text().splitlines()
     wider = [f"{rows[0]},owl", *(f"{row},0.00" for row in rows[1:])]
@@ -161,11 +142,9 @@ def test_a_study_of_plausibilities(world: World) -> None:
         '[annotations]\npath = "votes.csv"\nreader = "long-table"\n',
         '[plausibilities]\npath = "lam.nc"\n',
     ).replace('path = "patients.csv"\n', "")  # its cluster is a coordinate of the plausibilities
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PlausiblyWarning)
-        voted = run_study("study.toml")
-        world.write("study.toml", text)
-        aggregated = run_study("study.toml")
+    voted = studied("study.toml")
+    world.write("study.toml", text)
+    aggregated = studied("study.toml")
     xr.testing.assert_identical(aggregated.compared, voted.compared)
     assert aggregated.predictor.metadata.aggregator == "plausibilities as given"
     checked = run("config", "check", "study.toml", "--json").document

@@ -23,7 +23,7 @@ from plausibly import registry
 from plausibly.config.document import toml_text, value_text
 from plausibly.config.load import draft, origins, resolved
 from plausibly.config.schema import schema
-from plausibly.config.settings import Annotations, Evaluation, Method, Predictions, Settings, Splits
+from plausibly.config.settings import Evaluation, Predictions, Splits
 from plausibly.plugin import CALIBRATOR, COMBINER, SCORE
 from plausibly.protocols import KINDS
 from study_world import (
@@ -228,25 +228,6 @@ def test_defaults_of_a_study_are_those_of_the_functions() -> None:
     assert registry.called(SCORE, one.score) == calibrating["score"]
     assert registry.called(COMBINER, one.combiner) == calibrating["combiner"]
     assert result.annotations.unanswered == defaults(plausibly.aggregate)["unanswered"]
-
-
-def test_a_study_that_is_made_in_python_takes_names_tables_and_objects() -> None:
-    method: dict[str, Any] = {  # Any: a table and a name stand for components
-        "calibrator": {"name": "monte-carlo", "draws": 3},
-        "combiner": "maximum",
-    }
-    annotations: dict[str, Any] = {"aggregator": "label-frequency"}  # Any: as above
-    made = Settings(
-        alphas=(0.1, "0.05"),
-        predictions=Predictions(path=Path("p")),
-        methods=(
-            Method(**method),
-            Method(calibrator=registry.resolve(CALIBRATOR, "majority-vote")),
-        ),
-        annotations=Annotations(**annotations),
-    )
-    assert made.alphas == (Decimal("0.1"), Decimal("0.05"))
-    assert getattr(made.methods[0].calibrator, "draws", None) == 3
 
 
 # ---- the schema

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,14 +14,14 @@ import xarray as xr
 import plausibly
 from cli_world import World, run
 from plausibly.cli import run as command
-from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.errors import InputError
 from plausibly.evaluation.design import Design, Outcome
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.io import read_sets
 from plausibly.kernels.random import hash_names
 from plausibly.protocols import Calibrator
-from plausibly.study import StudyResult, prepare, run_study, write_study
-from study_world import WHOLE, tables, written
+from plausibly.study import prepare, run_study, write_study
+from study_world import WHOLE, studied, tables, written
 
 METHODS: dict[str, dict[str, object] | Calibrator] = {
     "everyone": {
@@ -43,12 +42,6 @@ METHODS: dict[str, dict[str, object] | Calibrator] = {
 }
 
 
-def ran(source: object) -> StudyResult:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PlausiblyWarning)
-        return run_study(source)  # type: ignore[arg-type]  # whatever stands for a study
-
-
 def inputs() -> tuple[xr.DataArray, xr.DataArray]:
     """Return predictions, with patients, and plausibilities as a caller of Python reads them."""
     table = plausibly.read_examples("patients.csv")
@@ -60,7 +53,7 @@ def inputs() -> tuple[xr.DataArray, xr.DataArray]:
 def test_the_same_as_data(world: World) -> None:
     strict = run("run", "study.toml", "-o", "elsewhere", "--json", "--strict", "--quiet")
     assert (strict.code, strict.err.startswith("error warnings-strict: ")) == (3, True)
-    shown, result = strict.document, ran("study.toml")
+    shown, result = strict.document, studied("study.toml")
     assert shown["study"]["output"] == {"folder": "elsewhere"}
     assert shown["annotations"]["reader"] == "long-table"
     assert [method["name"] for method in shown["methods"]] == list(METHODS)
@@ -86,11 +79,11 @@ def test_three_calibrations_are_those_of_compare(world: World) -> None:
     expected = plausibly.compare(
         predictions, lam, METHODS, alphas=["0.1", "0.25"], splits=6, cluster="patient", seed=1
     ).data
-    xr.testing.assert_identical(ran("study.toml").compared, expected)
+    xr.testing.assert_identical(studied("study.toml").compared, expected)
 
 
 def test_sets_are_those_of_the_first_split_and_the_predictor_saw_all(world: World) -> None:
-    result = ran("study.toml")
+    result = studied("study.toml")
     write_study(result)
     predictions, lam = inputs()
     groups = predictions["patient"].values
@@ -141,9 +134,9 @@ def test_nothing_else_has_a_part_in_the_results(world: World) -> None:
 
 
 def test_a_study_from_python_needs_no_file(world: World) -> None:
-    from_file = ran("study.toml")
+    from_file = studied("study.toml")
     for source in (tables(WHOLE), prepare("study.toml"), Path("study.toml")):
-        result = ran(source)
+        result = studied(source)
         xr.testing.assert_identical(result.compared, from_file.compared)
         assert result.predictor.fingerprint == from_file.predictor.fingerprint
     given = tables(WHOLE)

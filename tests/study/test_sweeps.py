@@ -16,8 +16,7 @@ from plausibly.data.validate import seen_in_one
 from plausibly.errors import PlausiblyWarning
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.kernels.random import hash_names
-from plausibly.study import run_study
-from study_world import WHOLE
+from study_world import WHOLE, studied
 
 SWEEPS = WHOLE.replace(
     "count = 6\n",
@@ -31,14 +30,8 @@ def swept(world: World) -> None:
     world.write("study.toml", SWEEPS)
 
 
-def compared(name: str) -> xr.Dataset:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PlausiblyWarning)
-        return run_study(name).compared
-
-
 def test_the_keys_are_the_arguments_of_compare(world: World) -> None:
-    found = compared("study.toml")
+    found = studied("study.toml").compared
     table = plausibly.read_examples("patients.csv")
     predictions = plausibly.read_predictions("probabilities.csv")
     predictions = predictions.assign_coords(site=("example", table["site"].values))
@@ -91,9 +84,7 @@ def test_tables_on_the_screen_and_as_data(world: World) -> None:
 
 
 def test_the_sets_are_of_the_stratified_split(world: World) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PlausiblyWarning)
-        result = run_study("study.toml")
+    result = studied("study.toml")
     ready = result.prepared.predictions
     hashes = hash_names(ready["example"].values)
     test = split(hashes, split_keys(1, 0), strata=ready["site"].values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+import warnings
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -15,6 +16,7 @@ from plausibly import registry
 from plausibly.config.document import Document, parse
 from plausibly.config.load import Draft, SettingsError, draft
 from plausibly.config.settings import Settings
+from plausibly.errors import PlausiblyWarning
 from plausibly.plugin import (
     CALIBRATOR,
     CalibrationData,
@@ -24,7 +26,8 @@ from plausibly.plugin import (
     resolve,
 )
 from plausibly.registry import Registry
-from plausibly.study.prepare import missing_keys
+from plausibly.study import StudyResult, run_study
+from plausibly.study.prepare import StudyLike, missing_keys
 
 SMALLEST = """\
 [annotations]
@@ -118,6 +121,13 @@ def drafted(text: str) -> Draft:
     """Return the settings of a text, before any file is read."""
     one = document(text)
     return draft(one.tables, one)
+
+
+def studied(source: StudyLike) -> StudyResult:
+    """Return the result of a study, without its warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlausiblyWarning)
+        return run_study(source)
 
 
 def written(folder: Path) -> dict[str, bytes]:
