@@ -11,18 +11,12 @@ from plausibly.config.load import Draft
 from plausibly.text import percent
 
 FLAGS = {
-    "Files": (
-        options.ANNOTATIONS.needed(),
-        options.out("output.plausibilities").needed(),
-        options.LABELS,
-    ),
+    "Files": "-a -o --labels",
     "Format of the annotations": options.FORMAT,
-    "Plausibilities": (
-        options.AGGREGATOR,
-        options.Flag("--form", "output.form", "FORM"),
-        options.SEED,
-    ),
+    "Plausibilities": "--aggregator --form --seed",
 }
+KEYS = {"-o": "output.plausibilities"}
+REQUIRED = "-a -o"
 
 MANY_LABELS = 1_000  # up to here, a number for each label is written by default
 
@@ -48,7 +42,7 @@ def aggregate(output: Output, loaded: Draft, *, dry_run: DryRun = False) -> None
     from plausibly.kernels.coverage import tie_counts
     from plausibly.study.reading import check_renames, read_answers
 
-    settings, files = loaded.settings, options.inputs(FLAGS, loaded)
+    settings, files = loaded.settings, output.inputs
     out = settings.output.plausibilities or Path()
     check_path(out, files)
     with output.working("reading files"):

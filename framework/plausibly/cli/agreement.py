@@ -10,18 +10,12 @@ from plausibly.cli.output import Output
 from plausibly.config.load import Draft
 
 FLAGS = {
-    "Files": (options.ANNOTATIONS.needed(), options.EXAMPLES, options.LABELS),
+    "Files": "-a -e --labels",
     "Format of the annotations": options.FORMAT,
-    "Measures": (
-        options.Flag("--annotators", "agreement.annotators"),
-        options.Flag("--order", "agreement.order", "LABEL,..."),
-        options.BY_GROUP,
-        options.CLUSTER,
-        options.Flag("--risk", "agreement.risk", "COLUMN", options.LABEL_COLUMNS),
-        options.Flag("--confidence", "agreement.confidence", "SHARE"),
-        options.SEED,
-    ),
+    "Measures": "--annotators --order --by --cluster --risk --confidence --seed",
 }
+KEYS = {"--by": "agreement.by"}
+REQUIRED = "-a"
 
 
 def agreement(output: Output, loaded: Draft) -> None:

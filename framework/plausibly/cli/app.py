@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 from typer import BadParameter
@@ -22,6 +22,9 @@ from plausibly.cli import completion
 from plausibly.cli.layout import tolerate, wrapped
 from plausibly.cli.output import Output
 from plausibly.errors import InputError
+
+if TYPE_CHECKING:
+    from plausibly.cli.options import Flag
 
 GROUPS: dict[str, dict[str, str]] = {
     "Start": {
@@ -116,15 +119,18 @@ class Grouped(TyperCommand):
 
 
 def _declared(
-    name: str, call: Callable[..., int | None], module: ModuleType | None
+    name: str,
+    call: Callable[..., int | None],
+    module: ModuleType | None,
+    groups: Mapping[str, list[Flag]],
 ) -> Callable[..., int]:
     """Return a command as Typer reads it.
 
-    ``FLAGS`` of the module set keys: the function gets the settings as ``loaded``. Its other
+    Its flags, in `groups`, set keys: the function gets the settings as ``loaded``. Its other
     parameters are options of its own; `output` is made of ``--json --quiet --strict --debug``.
     With ``CONFIG = False`` it reads no settings file, with ``CHUNKED = True`` it computes chunks.
     """
-    flags = [flag for group in getattr(module, "FLAGS", {}).values() for flag in group]
+    flags = [flag for group in groups.values() for flag in group]
     hints = get_type_hints(call, include_extras=True)
     declared: dict[str, tuple[Any, object]] = {  # Any: as Typer declares options
         flag.parameter: (flag.option(), None) for flag in flags
@@ -141,7 +147,7 @@ def _declared(
         output = Output(name, **{key: values.pop(key) for key in _PRINTING})
         config, sets = values.pop("config", Path("none")), values.pop("set_keys", None)
         typed = {
-            flag.key: (flag.names.split()[-1], value)
+            flag.key: (flag.short, value)
             for flag in flags
             if (value := values.pop(flag.parameter)) not in (None, False, [])
         }
@@ -154,7 +160,10 @@ def _declared(
 
             output.flags = {text for flag in flags for text in flag.names.split()}
             loaded = options.load_settings(output, config, typed, sets or ())
-            options.check_required(flags, loaded, name)
+            output.inputs = options.inputs(flags, loaded.settings)
+            for flag in flags:
+                if flag.required:
+                    options.require(loaded, name, flag.key, flag.names)
             with contextlib.ExitStack() as stack:
                 stack.enter_context(without_plugins(loaded.settings.plugins.disable))
                 if getattr(module, "CHUNKED", False):
@@ -195,13 +204,19 @@ def made(name: str) -> Any:  # Any: Typer does not export the type of its comman
         context_settings=SETTINGS,
     )
     for called, call in inner.items():
-        app.command(called, cls=Grouped, **_help(call))(_declared(f"{name} {called}", call, None))
+        app.command(called, cls=Grouped, **_help(call))(
+            _declared(f"{name} {called}", call, None, {})
+        )
     if not inner:
-        call, flags = getattr(module, name), getattr(module, "FLAGS", {})
-        groups = {title: [flag.parameter for flag in flags[title]] for title in flags}
-        shown = type("Grouped", (Grouped,), {"groups": groups})
+        call, groups = getattr(module, name), {}
+        if hasattr(module, "FLAGS"):  # what settings need is imported for their flags only
+            from plausibly.cli import options
+
+            groups = options.flags_of(module)
+        parameters = {title: [flag.parameter for flag in groups[title]] for title in groups}
+        shown = type("Grouped", (Grouped,), {"groups": parameters})
         add = app.command(name, short_help=SUMMARIES[name], **_help(call), cls=shown)
-        add(_declared(name, call, module))
+        add(_declared(name, call, module, groups))
     command = get_command(app)
     command.name = name
     return command

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-import attrs
-
 from plausibly.cli import layout, options
 from plausibly.cli.output import DryRun, Output, check_path, show_dry_run
 from plausibly.config.load import Draft
 
 FLAGS = {
-    "Files": (
-        options.ANNOTATIONS,
-        options.PREDICTIONS.needed(),
-        options.EXAMPLES,
-        options.PLAUSIBILITIES,
-        options.LABELS,
-        options.out("output.predictor", about="Where to save the predictor."),
-    ),
+    "Files": "-a -p -e --plausibilities --labels -o",
     "Format of the annotations": options.FORMAT,
-    "Method": (
-        options.CALIBRATOR,
-        options.COMBINER,
-        options.SCORE,
-        options.AGGREGATOR,
-        attrs.evolve(options.ALPHA, about="Miscoverage rates to report."),
-        options.SEED,
-    ),
+    "Method": "--calibrator --combiner --score --aggregator --alpha --seed",
 }
+KEYS = {"-o": "output.predictor"}
+ABOUT = {"-o": "Where to save the predictor.", "--alpha": "Miscoverage rates to report."}
+REQUIRED = "-p"
 CHUNKED = True
 
 
@@ -47,7 +34,7 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: DryRun = False) -> None
     from plausibly.study import reading
 
     options.check_answers(loaded)
-    settings, files = loaded.settings, options.inputs(FLAGS, loaded)
+    settings, files = loaded.settings, output.inputs
     out, names = settings.output.predictor, settings.output.keep_names
     chunks = settings.compute.chunks
     alphas = [str(alpha) for alpha in settings.alphas]

@@ -11,10 +11,8 @@ from plausibly.cli import layout, options
 from plausibly.cli.output import DryRun, Output, check_path, show_dry_run
 from plausibly.config.load import Draft
 
-FLAGS = {
-    "Files": (options.ANNOTATIONS.needed(), options.LABELS),
-    "Format of the annotations": options.FORMAT,
-}
+FLAGS = {"Files": "-a --labels", "Format of the annotations": options.FORMAT}
+REQUIRED = "-a"
 
 
 def convert(
@@ -39,7 +37,7 @@ def convert(
     from plausibly.io.files import check_ending
     from plausibly.study.reading import annotation_facts, read_table, summary_of
 
-    files = options.inputs(FLAGS, loaded)
+    files = output.inputs
     check_path(out, files)
     path = files["-a"]
     with output.working(f"reading {path.name}"):

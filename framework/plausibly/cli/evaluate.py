@@ -18,24 +18,12 @@ if TYPE_CHECKING:
     from plausibly.conformal.predictor import ConformalPredictor
 
 FLAGS = {
-    "Files": (
-        options.Flag("SETS", "output.sets", "SETS"),
-        options.NEW_ANNOTATIONS,
-        options.NEW_EXAMPLES,
-        attrs.evolve(options.NEW_PREDICTIONS, about="To measure where the model is in doubt."),
-        options.NEW_PLAUSIBILITIES,
-        options.LABELS,
-        options.PREDICTOR,
-    ),
-    "Format of the annotations": (*options.FORMAT, options.AGGREGATOR),
-    "Measures": (
-        options.BY,
-        options.CLUSTER,
-        options.TRUE_LABEL,
-        options.Flag("--fail-under", "evaluation.fail_under", "SHARE"),
-        options.SEED,
-    ),
+    "Files": "SETS -a -e -p --plausibilities --labels --predictor",
+    "Format of the annotations": f"{options.FORMAT} --aggregator",
+    "Measures": "--by --cluster --true-label --fail-under --seed",
 }
+KEYS = options.NEW
+ABOUT = {"-p": "To measure where the model is in doubt."}
 CHUNKED = True
 _SLACK = 1e-9  # tolerance for means of decimals, such as 0.1 + 0.7
 
@@ -67,7 +55,7 @@ def evaluate(output: Output, loaded: Draft) -> None:
 
     options.check_answers(loaded, new=True)
     if loaded.settings.evaluation.risk is not None:
-        options.check_required([options.LABELS.needed()], loaded, "evaluate")
+        options.require(loaded, "evaluate", "labels.path", "--labels")
     settings = loaded.settings.on_new_examples()
     path, chunks, measure = settings.output.sets, settings.compute.chunks, settings.evaluation
     with output.working("reading files"):
@@ -90,7 +78,7 @@ def evaluate(output: Output, loaded: Draft) -> None:
             predictions = model.predictions
             reading.check_renames(settings.labels, model)
         elif "output.predictor" in loaded.typed:
-            options.check_required([options.NEW_PREDICTIONS.needed()], loaded, "evaluate")
+            options.require(loaded, "evaluate", "new.predictions", "--predictions -p")
     with output.working("evaluating") as tick, options.counting(chunks, tick):
         evaluation = evaluated(
             sets,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from operator import attrgetter
@@ -16,7 +15,7 @@ import typer
 from plausibly.cli import completion
 from plausibly.cli.output import Output, Tick
 from plausibly.config.load import NAME, Draft, Key, key, load, split
-from plausibly.config.settings import Compute
+from plausibly.config.settings import Compute, Settings
 from plausibly.errors import InputError
 
 
@@ -36,11 +35,12 @@ class Flag:
         return self.names.split()[0]
 
     @property
+    def short(self) -> str:
+        return self.names.split()[-1]
+
+    @property
     def parameter(self) -> str:
         return self.long.lstrip("-").replace("-", "_").lower()
-
-    def needed(self) -> Flag:
-        return attrs.evolve(self, required=True)
 
     def option(self) -> Any:  # Any: as Typer declares it
         known = key(self.key)
@@ -49,7 +49,7 @@ class Flag:
             takes = list[str] | None
         values = [v for arm in known.arms if get_origin(arm) is Literal for v in get_args(arm)]
         more: dict[str, Any] = {  # Any: what Typer takes
-            "metavar": self.metavar or None,
+            "metavar": "FOLDER" if self.key == "output.folder" else self.metavar or None,
             "help": _help(known, self.about),
             "autocompletion": self.offer or (completion.choices(values) if values else None),
             "show_default": False,
@@ -71,53 +71,95 @@ def _help(known: Key, about: str) -> str:
     return f"{about or text}  [{shown}]" if shown else about or text
 
 
-def _column(names: str, path: str) -> Flag:
-    return Flag(names, path, "COLUMN", completion.columns("examples"))
+def _column(names: str, path: str, of: str = "examples") -> Flag:
+    return Flag(names, path, "COLUMN", completion.columns(of))
 
 
-def _component(name: str, kind: str, path: str) -> Flag:
-    return Flag(name, path, "NAME", completion.components(kind))
+def _component(kind: str, path: str) -> Flag:
+    return Flag(f"--{kind}", path, "NAME", completion.components(kind))
 
 
-ANNOTATIONS = Flag("--annotations -a", "annotations.path", "FILE")
-PREDICTIONS = Flag("--predictions -p", "predictions.path", "FILE")
-EXAMPLES = Flag("--examples -e", "examples.path", "FILE")
-PLAUSIBILITIES = Flag("--plausibilities", "plausibilities.path", "FILE")
-NEW_ANNOTATIONS = Flag("--annotations -a", "new.annotations", "FILE")
-NEW_PREDICTIONS = Flag("--predictions -p", "new.predictions", "FILE")
-NEW_EXAMPLES = Flag("--examples -e", "new.examples", "FILE")
-NEW_PLAUSIBILITIES = Flag("--plausibilities", "new.plausibilities", "FILE")
-LABELS = Flag("--labels", "labels.path", "FILE")
-PREDICTOR = Flag("--predictor", "output.predictor", "FILE")
-READER = _component("--reader", "reader", "annotations.reader")
-COLUMNS = Flag("--columns", "annotations.columns", "MAP")
-MISSING = Flag("--missing", "annotations.missing", "LABEL")
-CALIBRATOR = _component("--calibrator", "calibrator", "method.calibrator")
-COMBINER = _component("--combiner", "combiner", "method.combiner")
-SCORE = _component("--score", "score", "method.score")
-AGGREGATOR = _component("--aggregator", "aggregator", "annotations.aggregator")
-ALPHA = Flag("--alpha", "alphas", "RATE,...")
-SEED = Flag("--seed", "seed", "N")
-CHUNKS = Flag("--chunks", "compute.chunks", "N")
-BY = _column("--by", "evaluation.by")
-BY_GROUP = _column("--by", "agreement.by")
-LABEL_COLUMNS = completion.columns("labels")
-TRUE_LABEL = _column("--true-label", "evaluation.true_label")
-CLUSTER = _column("--cluster", "examples.cluster")
-FORMAT = (READER, COLUMNS, MISSING)
+_FLAGS = {
+    flag.short: flag
+    for flag in (
+        Flag("PREDICTOR", "output.predictor", "PREDICTOR"),
+        Flag("SETS", "output.sets", "SETS"),
+        Flag("--annotations -a", "annotations.path", "FILE"),
+        Flag("--predictions -p", "predictions.path", "FILE"),
+        Flag("--examples -e", "examples.path", "FILE"),
+        Flag("--plausibilities", "plausibilities.path", "FILE"),
+        Flag("--labels", "labels.path", "FILE"),
+        Flag("--predictor", "output.predictor", "FILE"),
+        Flag("--out -o", "output.folder", "FILE"),
+        _component("reader", "annotations.reader"),
+        Flag("--columns", "annotations.columns", "MAP"),
+        Flag("--missing", "annotations.missing", "LABEL"),
+        _component("calibrator", "method.calibrator"),
+        _component("combiner", "method.combiner"),
+        _component("score", "method.score"),
+        _component("aggregator", "annotations.aggregator"),
+        Flag("--alpha", "alphas", "RATE,..."),
+        Flag("--seed", "seed", "N"),
+        Flag("--chunks", "compute.chunks", "N"),
+        Flag("--form", "output.form", "FORM"),
+        _column("--by", "evaluation.by"),
+        _column("--cluster", "examples.cluster"),
+        _column("--true-label", "evaluation.true_label"),
+        Flag("--fail-under", "evaluation.fail_under", "SHARE"),
+        Flag("--title", "report.title", "TEXT"),
+        Flag("--anonymous", "report.anonymous"),
+        Flag("--splits", "splits.count", "S"),
+        Flag("--within", "plan.within", "WIDTH"),
+        Flag("--n", "plan.n", "N,..."),
+        Flag("--draws", "plan.draws", "M,..."),
+        Flag("--answers", "plan.answers", "R,..."),
+        Flag("--annotators", "agreement.annotators"),
+        Flag("--order", "agreement.order", "LABEL,..."),
+        _column("--risk", "agreement.risk", "labels"),
+        Flag("--confidence", "agreement.confidence", "SHARE"),
+    )
+}
+FORMAT = "--reader --columns --missing"
+NEW = {
+    "-a": "new.annotations",
+    "-p": "new.predictions",
+    "-e": "new.examples",
+    "--plausibilities": "new.plausibilities",
+}
+"""Keys of files of new examples."""
 
 
-def out(path: str, metavar: str = "FILE", about: str = "") -> Flag:
-    return Flag("--out -o", path, metavar, about=about)
+def flags_of(module: object) -> dict[str, list[Flag]]:
+    """Return the flags of a command by their titles in the help.
+
+    Its ``FLAGS`` name them; ``KEYS`` has other keys than the usual ones, ``ABOUT`` other meanings,
+    and ``REQUIRED`` the flags that cannot be left out.
+    """
+    keys: Mapping[str, str] = getattr(module, "KEYS", {})
+    about: Mapping[str, str] = getattr(module, "ABOUT", {})
+    required = getattr(module, "REQUIRED", "").split()
+    groups: Mapping[str, str] = getattr(module, "FLAGS", {})
+    return {
+        title: [
+            attrs.evolve(
+                _FLAGS[name],
+                key=keys.get(name, _FLAGS[name].key),
+                about=about.get(name, ""),
+                required=name in required,
+            )
+            for name in names.split()
+        ]
+        for title, names in groups.items()
+    }
 
 
-def check_required(flags: Iterable[Flag], loaded: Draft, name: str) -> None:
-    command = f"plausibly {name}"
-    for flag in flags:
-        if flag.required and not loaded.has(flag.key):
-            names = " / ".join(f"'{name}'" for name in flag.names.split())
-            what = f"{command}: missing option {names}"
-            raise InputError("usage", what, hint=f"{command} --help", source=command)
+def require(loaded: Draft, command: str, key: str, names: str) -> None:
+    """Raise unless a key was set, or its flag typed."""
+    if not loaded.has(key):
+        command = f"plausibly {command}"
+        option = " / ".join(f"'{name}'" for name in names.split())
+        what = f"{command}: missing option {option}"
+        raise InputError("usage", what, hint=f"{command} --help", source=command)
 
 
 def unfit(option: str, why: str, *, expected: str, hint: str, found: str = "") -> InputError:
@@ -150,11 +192,12 @@ def found_without_flags(loaded: Draft, key: str) -> bool:
     return loaded.document.path == Path(NAME) and loaded.has(key) and not loaded.typed
 
 
-def inputs(groups: Mapping[str, tuple[Flag, ...]], loaded: Draft) -> dict[str, Path]:
+def inputs(flags: Iterable[Flag], settings: Settings) -> dict[str, Path]:
+    """Return the files that are read, by their flags."""
     files = {
-        flag.names.split()[-1]: attrgetter(flag.key)(loaded.settings)
-        for flag in itertools.chain.from_iterable(groups.values())
-        if flag.metavar == "FILE" and flag.parameter not in ("out", "sets")
+        flag.short: attrgetter(flag.key)(settings)
+        for flag in flags
+        if flag.metavar == "FILE" and flag.parameter != "out"
     }
     return {name: path for name, path in files.items() if isinstance(path, Path)}
 

@@ -60,6 +60,7 @@ class Output:
     debug: bool = False
     document: dict[str, object] = field(default_factory=dict, init=False)
     flags: Collection[str] = field(default=(), init=False)
+    inputs: Mapping[str, Path] = field(default_factory=dict, init=False)
     _warned: dict[str, PlausiblyWarning] = field(default_factory=dict, init=False)
     _waiting: list[PlausiblyWarning] = field(default_factory=list, init=False)
 

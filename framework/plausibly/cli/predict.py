@@ -11,14 +11,11 @@ from plausibly.config.load import Draft
 from plausibly.text import percent
 
 FLAGS = {
-    "Files": (
-        options.Flag("PREDICTOR", "output.predictor", "PREDICTOR"),
-        options.NEW_PREDICTIONS.needed(),
-        options.NEW_EXAMPLES,
-        options.out("output.sets"),
-    ),
-    "Prediction sets": (options.ALPHA, options.CHUNKS),
+    "Files": "PREDICTOR -p -e -o",
+    "Prediction sets": "--alpha --chunks",
 }
+KEYS = {**options.NEW, "-o": "output.sets"}
+REQUIRED = "-p"
 CHUNKED = True
 _EDGES = (1, 2, 3, 5, 10, 20, 50)
 _MOST_SIZES = 6  # sizes that are listed one by one
@@ -46,7 +43,7 @@ def predict(output: Output, loaded: Draft, *, dry_run: DryRun = False) -> None:
 
     settings = loaded.settings.on_new_examples()
     path, out = settings.output.predictor, settings.output.sets
-    files: dict[str, Path | None] = {**options.inputs(FLAGS, loaded)}
+    files: dict[str, Path | None] = {**output.inputs}
     files |= {"PREDICTOR": path, "--labels": settings.labels.path}
     in_store = out.suffix.lower() == ".zarr"
     check_path(out, files)

@@ -21,24 +21,11 @@ if TYPE_CHECKING:
     from plausibly.study import StudyResult
 
 FLAGS = {
-    "Files": (
-        options.NEW_ANNOTATIONS,
-        options.NEW_PREDICTIONS,
-        options.NEW_EXAMPLES,
-        options.NEW_PLAUSIBILITIES,
-        options.LABELS,
-        options.PREDICTOR,
-        options.out("output.report"),
-    ),
+    "Files": "-a -p -e --plausibilities --labels --predictor -o",
     "Format of the annotations": options.FORMAT,
-    "Report": (
-        options.ALPHA,
-        options.BY,
-        options.CLUSTER,
-        options.Flag("--title", "report.title", "TEXT"),
-        options.Flag("--anonymous", "report.anonymous"),
-    ),
+    "Report": "--alpha --by --cluster --title --anonymous",
 }
+KEYS = {**options.NEW, "-o": "output.report"}
 OF_STUDY = frozenset(
     {
         *("new.examples", "labels.path", "evaluation.by", "output.report"),
@@ -75,7 +62,7 @@ def report(
 
     require("jinja2", extra="report", source="the report")
     _check_source(study, loaded)
-    read: Mapping[str, Path | None] = options.inputs(FLAGS, loaded)
+    read: Mapping[str, Path | None] = output.inputs
     settings = loaded.settings.on_new_examples()
     out = settings.output.report
     check_path(out, read)

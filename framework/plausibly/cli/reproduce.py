@@ -15,17 +15,7 @@ if TYPE_CHECKING:
     from plausibly.paper.run import Reproduced
 
 
-FLAGS = {
-    "Data of your own": (
-        options.ANNOTATIONS,
-        options.PLAUSIBILITIES,
-        options.PREDICTIONS,
-        options.EXAMPLES,
-        options.CLUSTER,
-        options.LABELS,
-        options.READER,
-    )
-}
+FLAGS = {"Data of your own": "-a --plausibilities -p -e --cluster --labels --reader"}
 CONFIG = False  # data of a settings file are not those of the paper
 
 
@@ -101,7 +91,7 @@ def reproduce(
     settings, own = loaded.settings, bool(loaded.typed)
     data: dict[str, Any] = {}  # Any: each argument has its own type
     if own:
-        options.check_required([options.PREDICTIONS.needed()], loaded, "reproduce")
+        options.require(loaded, "reproduce", "predictions.path", "--predictions -p")
         options.check_answers(loaded)
         with output.working("reading files"):
             _, answers, predictions, plausibilities, _ = read_both(settings)
@@ -120,7 +110,7 @@ def reproduce(
         output.document["figures"] = [{"name": e.name, "shows": e.shows} for e in entries]
         show_dry_run(
             output,
-            read={**options.inputs(FLAGS, loaded), "--derm": derm},
+            read={**output.inputs, "--derm": derm},
             rows=[("figures", ", ".join(entry.name for entry in entries))],
             would=f"make {several(len(entries), 'figure')}, over {splits} splits each",
             write=[out / name for name in [*dict.fromkeys(files), CLAIMS]],

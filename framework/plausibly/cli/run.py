@@ -7,12 +7,11 @@ from typing import Annotated
 
 import typer
 
-from plausibly.cli import options
 from plausibly.cli.output import DryRun, Interrupted, Output, show_dry_run
 from plausibly.config.load import NAME, Draft, load
 from plausibly.errors import InputError, counted, warn
 
-FLAGS = {"Files": (options.out("output.folder", "FOLDER"),)}
+FLAGS = {"Files": "-o"}
 CONFIG = False  # the study is the settings file
 
 Study = Annotated[

@@ -11,22 +11,11 @@ from plausibly.cli.output import DryRun, Output, show_dry_run
 from plausibly.config.load import Draft, component_value
 
 FLAGS = {
-    "Files": (
-        options.ANNOTATIONS.needed(),
-        options.PREDICTIONS.needed(),
-        options.EXAMPLES,
-        options.LABELS,
-    ),
+    "Files": "-a -p -e --labels",
     "Format of the annotations": options.FORMAT,
-    "Method": (
-        options.CALIBRATOR,
-        options.COMBINER,
-        options.ALPHA,
-        options.Flag("--splits", "splits.count", "S"),
-        options.CLUSTER,
-        options.SEED,
-    ),
+    "Method": "--calibrator --combiner --alpha --splits --cluster --seed",
 }
+REQUIRED = "-a -p"
 
 
 def sensitivity(
@@ -65,7 +54,7 @@ def sensitivity(
     from plausibly.evaluation.aggregators import read_aggregators, sensitivity as measured
     from plausibly.study import reading
 
-    settings, files = loaded.settings, options.inputs(FLAGS, loaded)
+    settings, files = loaded.settings, output.inputs
     path, method = files["-a"], settings.chosen_method
     components = [component_value(text, "--aggregator ") for text in aggregator]
     read_aggregators(components)  # a slip is refused before anything is read
