@@ -11,7 +11,6 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -36,10 +35,8 @@ from cli_world import (
 from plausibly import progress, registry
 from plausibly.cli import layout, output
 from plausibly.cli.app import SUMMARIES
-from plausibly.cli.guarantee import guarantee_text
 from plausibly.cli.output import Output
 from plausibly.errors import PlausiblyWarning, visible
-from plausibly.guarantee import Guarantee
 from plausibly.kernels.types import Floats
 from plausibly.plugin import READER, SCORE, Reader, ScoreFunction
 from plausibly.study import reading
@@ -124,22 +121,6 @@ def test_quiet_keeps_errors_but_no_warnings(world: World) -> None:
     ran = typed(CALIBRATE, "--alpha", "0.01", "--quiet", "--json")
     assert ran.err == ""
     assert ran.document["warnings"][0]["name"] == "guarantee-vacuous"
-
-
-def test_guarantees_of_other_combiners() -> None:
-    alpha = Fraction(1, 10)
-    nothing = Guarantee(alpha=alpha, level=None, reason="no proof")
-    assert guarantee_text(nothing) == "alpha 0.1: no guarantee; no proof."
-    other = Guarantee(
-        alpha=alpha,
-        level=1 - alpha,
-        covers="the worst label",
-        assumption=None,
-        conditions=("all is well",),
-        reason="",
-    )
-    assert "contains the worst label with probability at least 0.90" in guarantee_text(other)
-    assert guarantee_text(other).endswith(", if all is well.")
 
 
 def test_sizes_of_many_labels_are_ranges(world: World) -> None:

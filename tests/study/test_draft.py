@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import re
 import tomllib
 import warnings
@@ -27,7 +26,7 @@ from plausibly.config.settings import (
     Splits,
 )
 from plausibly.errors import InputError, PlausiblyWarning, warn
-from study_world import SMALLEST, WHOLE, error, rows, study
+from study_world import SMALLEST, WHOLE, rows, study
 
 READER = 'reader = "long-table"'
 VOTED = 'calibrator = "majority-vote"'
@@ -137,25 +136,6 @@ def test_paths_start_where_the_file_lies_and_other_values_stay() -> None:
     absolute = Path.cwd() / "votes.csv"
     moved = below_folder(SMALLEST.replace("votes.csv", absolute.as_posix()))
     assert moved.annotations.path == absolute
-
-
-def test_several_mistakes_are_listed_and_the_first_is_an_error() -> None:
-    result = error(WHOLE.replace("count = 6", "count = 0").replace("seed", "sede"))
-    several = """\
-study.toml: 2 mistakes, nothing was run
- line 1   sede: no such key; did you mean "seed"?
- line 25  splits.count: must be >= 1, found 0
-error config-key: study.toml line 1: sede is no key
-  expected  seed
-  found     sede (mistake 1 of 2, all are listed)
-  hint      write seed = 1"""
-    assert str(result) == str(pickle.loads(pickle.dumps(result))) == several
-    first = {"path": "sede", "line": 1, "text": 'sede: no such key; did you mean "seed"?'}
-    second = {"path": "splits.count", "line": 25, "text": "splits.count: must be >= 1, found 0"}
-    assert result.details["mistakes"] == [
-        {**first, "hint": "write seed = 1"},
-        {**second, "hint": ""},
-    ]
 
 
 @pytest.mark.parametrize(

@@ -183,13 +183,6 @@ def test_shown_settings_are_the_same_study(world: World) -> None:
     assert values["examples.one_per"] == (None, "not set")
 
 
-def test_a_recognised_reader_is_shown_with_its_parameters(world: World) -> None:
-    world.write("study.toml", SMALLEST.replace("[pred", 'missing = ["?"]\n[pred'))
-    out = run("config", "show", "study.toml").out
-    assert re.search(r'^reader = "long-table" +# recognised$', out, re.M)
-    assert re.search(r'^missing = \["\?"\] +# line 3$', out, re.MULTILINE)
-
-
 # ---- defaults
 
 

@@ -19,27 +19,8 @@ from plausibly.evaluation.design import Design, Outcome
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.io import read_sets
 from plausibly.kernels.random import hash_names
-from plausibly.protocols import Calibrator
 from plausibly.study import prepare, run_study, write_study
 from study_world import WHOLE, studied, tables, written
-
-METHODS: dict[str, dict[str, object] | Calibrator] = {
-    "everyone": {
-        "calibrator": {"name": "expected"},
-        "score": {"name": "probability"},
-        "combiner": {"name": "average", "smoothed": False},
-    },
-    "majority-vote": {
-        "calibrator": {"name": "majority-vote"},
-        "score": {"name": "probability"},
-        "combiner": {"name": "average", "smoothed": False},
-    },
-    "monte-carlo(draws=4), maximum": {
-        "calibrator": {"name": "monte-carlo", "draws": 4, "systematic": False},
-        "score": {"name": "probability"},
-        "combiner": {"name": "maximum"},
-    },
-}
 
 
 def inputs() -> tuple[xr.DataArray, xr.DataArray]:
@@ -50,36 +31,29 @@ def inputs() -> tuple[xr.DataArray, xr.DataArray]:
     return predictions, plausibly.aggregate(plausibly.read_annotations("votes.csv"))
 
 
-def test_the_same_as_data(world: World) -> None:
+def test_warnings_end_a_strict_run_after_its_files(world: World) -> None:
     strict = run("run", "study.toml", "-o", "elsewhere", "--json", "--strict", "--quiet")
     assert (strict.code, strict.err.startswith("error warnings-strict: ")) == (3, True)
     shown, result = strict.document, studied("study.toml")
-    assert shown["study"]["output"] == {"folder": "elsewhere"}
-    assert shown["annotations"]["reader"] == "long-table"
-    assert [method["name"] for method in shown["methods"]] == list(METHODS)
-    for method, name in zip(shown["methods"], METHODS, strict=True):
-        for at, alpha in enumerate((0.1, 0.25)):
-            here = result.compared.sel({"method": name, "alpha": alpha})
-            figures = method["results"][at]
-            assert figures["aggregated_coverage"] == float(here["aggregated_coverage"].mean())
-            assert figures["set_size"] == float(here["set_size"].mean())
-            assert figures["alpha"] == alpha
-    assert shown["methods"][2]["calibrator"] == "monte-carlo(draws=4, systematic=False)"
-    assert shown["methods"][1]["results"][0]["guaranteed"] is None
     assert shown["predictor"]["fingerprint"] == result.predictor.fingerprint
-    assert len(shown["groups"]) == 10
-    assert shown["written"][:2] == ["elsewhere/report.html", "elsewhere/results.nc"]
-    assert sorted(written(world.path("elsewhere"))) == sorted(
-        Path(name).name for name in shown["written"]
-    )
+    assert {Path(name).name for name in shown["written"]} == written(world.path("elsewhere")).keys()
 
 
-def test_three_calibrations_are_those_of_compare(world: World) -> None:
-    predictions, lam = inputs()
+def test_methods_are_those_of_compare(world: World) -> None:
+    methods = {
+        "everyone": {},
+        "majority-vote": {"calibrator": "majority-vote"},
+        "monte-carlo(draws=4), maximum": {
+            "calibrator": {"name": "monte-carlo", "draws": 4},
+            "combiner": "maximum",
+        },
+    }
     expected = plausibly.compare(
-        predictions, lam, METHODS, alphas=["0.1", "0.25"], splits=6, cluster="patient", seed=1
+        *inputs(), methods, alphas=["0.1", "0.25"], splits=6, cluster="patient", seed=1
     ).data
-    xr.testing.assert_identical(studied("study.toml").compared, expected)
+    found = studied("study.toml").compared
+    xr.testing.assert_equal(found, expected)
+    assert found.attrs["guarantees"] == expected.attrs["guarantees"]
 
 
 def test_sets_are_those_of_the_first_split_and_the_predictor_saw_all(world: World) -> None:
