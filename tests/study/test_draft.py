@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-import warnings
 from decimal import Decimal
 from pathlib import Path
 
@@ -25,7 +24,7 @@ from plausibly.config.settings import (
     Settings,
     Splits,
 )
-from plausibly.errors import InputError, PlausiblyWarning, warn
+from plausibly.errors import InputError
 from study_world import SMALLEST, WHOLE, rows, study
 
 READER = 'reader = "long-table"'
@@ -210,21 +209,10 @@ def test_arguments_become_keys_that_can_be_typed(hint: str) -> None:
         assert tomllib.loads(pairs.partition(" (one")[0])
 
 
-def test_errors_of_a_block_name_keys_and_hide_no_warning() -> None:
-    @in_words_of_the_file()
-    def reading() -> None:
-        warn("labels-like-missing", "12 labels", hint='missing="NA", if it is')
-        warnings.warn("another", UserWarning, stacklevel=1)
+def test_errors_of_a_block_name_keys() -> None:
+    with pytest.raises(InputError) as caught, in_words_of_the_file():
         raise InputError("example-unanswered", "37 examples", hint='unanswered="drop"')
-
-    with warnings.catch_warnings(record=True) as recorded:
-        warnings.simplefilter("always")
-        with pytest.raises(InputError) as caught:
-            reading()
     assert caught.value.hint == '[annotations] unanswered = "drop"'
-    assert isinstance(recorded[0].message, PlausiblyWarning)
-    assert recorded[0].message.hint == '[annotations] missing = ["NA"], if it is'
-    assert len(recorded) == 2
 
 
 # ---- lines of keys

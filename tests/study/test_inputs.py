@@ -33,8 +33,8 @@ study.toml: 6 mistakes, nothing was run
           "inverse-rank"? All: plausibly plugins list --kind aggregator
  line 12  methods[0].calibrator.draws: expected an integer, found the text "10";
           write draws = 10
- line 13  methods[0].combiner.held_out: maximum has no such parameter; ecdf,
-          held-out-rank and pac have it
+ line 13  methods[0].combiner.held_out: no such parameter; ecdf, held-out-rank
+          and pac have it
  line 19  examples.cluster: examples have no "patient_id"; they have patient,
           site; write cluster = "patient"
 """

@@ -9,11 +9,10 @@ from __future__ import annotations
 import ast
 import contextlib
 import re
-import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
 
 from plausibly.config.document import value_text
-from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.errors import InputError
 from plausibly.registry.mistakes import written
 
 _NAMED_ALIKE = {
@@ -111,19 +110,9 @@ def as_options(hint: str, flags: Collection[str], command: str = "") -> str:
 
 @contextlib.contextmanager
 def in_words_of_the_file() -> Iterator[None]:
-    """Write the hints of errors and warnings of this block with keys instead of flags."""
-    recorded: list[warnings.WarningMessage] = []
+    """Write the hint of an error of this block with keys of the file."""
     try:
-        with warnings.catch_warnings(record=True) as recorded:
-            warnings.simplefilter("always", PlausiblyWarning)
-            yield
+        yield
     except InputError as error:
         error.hint = as_keys(error.hint)
         raise
-    finally:
-        for warning in recorded:
-            if isinstance(warning.message, PlausiblyWarning):
-                warning.message.hint = as_keys(warning.message.hint)
-            warnings.warn_explicit(
-                warning.message, warning.category, warning.filename, warning.lineno
-            )

@@ -36,7 +36,6 @@ from plausibly.protocols import (
 from plausibly.registry.mistakes import (
     Mistake,
     Mistakes,
-    ParameterError,
     Wrong,
     mistakes_in,
     unknown_key,
@@ -75,21 +74,10 @@ def component(kind: Kind[P], like: ComponentLike[P]) -> P:
     """Return the component that was written, or raise `Mistakes` with what is wrong about it."""
     try:
         return registry.resolve(kind, like)
-    except ParameterError as error:
-        name = like.get("name") if isinstance(like, Mapping) else like
-        raise Mistakes(
-            attrs.evolve(mistake, text=f"{name} has {mistake.text}")
-            if mistake.unknown and "." not in mistake.path and mistake.text.startswith("no such")
-            else mistake
-            for mistake in error.mistakes
-        ) from error
     except MissingExtra as error:
         raise Mistakes([Mistake("", error.what, advice=error.hint)]) from error
     except ComponentError as error:
-        path = "name" if isinstance(like, Mapping) and error.name == "component-unknown" else ""
-        raise Mistakes(
-            attrs.evolve(mistake, path=path) for mistake in mistakes_in(error)
-        ) from error
+        raise Mistakes(mistakes_in(error)) from error
 
 
 _RATE = "a number between 0 and 1"
