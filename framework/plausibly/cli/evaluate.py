@@ -108,8 +108,8 @@ def evaluate(output: Output, loaded: Draft) -> None:
     texts = []
     for name, part in parts:
         facts = {key: part.attrs[key] for key in _ABOUT if key in part.attrs}
-        dim = next((str(dim) for dim in part.dims if dim != ALPHA), None)
-        output.document[name] = {**facts, "rows": part_rows(part, dim)}
+        dims = [] if name == "worst_slab" else [str(dim) for dim in part.dims if dim != ALPHA]
+        output.document[name] = {**facts, "rows": part_rows(part, *dims)}
         describe = describe_uniformity if name == "p_values" else describe_coverage
         texts.append("\n".join(describe(part)))
     output.document["left_out"] = left_out
