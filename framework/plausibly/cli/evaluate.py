@@ -27,11 +27,7 @@ ABOUT = {"-p": "To measure where the model is in doubt."}
 CHUNKED = True
 _SLACK = 1e-9  # tolerance for means of decimals, such as 0.1 + 0.7
 
-_ABOUT = (
-    *("by", "compared", "left_out_subgroups", "at_least", "note", "of", "risk", "least"),
-    *("directions", "search", "n_calibration", "grid", "fingerprint"),
-)
-"""Attributes of further measures that are printed as JSON."""
+_SUBGROUPS = ("by", "compared", "left_out_subgroups", "at_least", "note")
 
 
 def evaluate(output: Output, loaded: Draft) -> None:
@@ -106,10 +102,9 @@ def evaluate(output: Output, loaded: Draft) -> None:
         **evaluation.to_json(),
     }
     texts = []
-    for name, part in parts:
-        facts = {key: part.attrs[key] for key in _ABOUT if key in part.attrs}
-        dims = [] if name == "worst_slab" else [str(dim) for dim in part.dims if dim != ALPHA]
-        output.document[name] = {**facts, "rows": part_rows(part, *dims)}
+    for name, part, dim, about in parts:
+        facts = {key: part.attrs[key] for key in about if key in part.attrs}
+        output.document[name] = {**facts, "rows": part_rows(part, dim)}
         describe = describe_uniformity if name == "p_values" else describe_coverage
         texts.append("\n".join(describe(part)))
     output.document["left_out"] = left_out
@@ -151,19 +146,18 @@ def _parts(
     predictions: xr.DataArray | None,
     predictor: ConformalPredictor | None,
     confidence: float,
-) -> Iterator[tuple[str, xr.Dataset]]:
-    """Yield further measures with their names in JSON, in the order in which they are printed."""
+) -> Iterator[tuple[str, xr.Dataset, str | None, tuple[str, ...]]]:
+    """Yield name, results, their dimension, and the attributes for JSON, as they are printed."""
     from functools import partial
 
     from plausibly.cli.guarantee import of_new
-    from plausibly.config.settings import NO_COLUMNS
-    from plausibly.data.names import EXAMPLE
+    from plausibly.data.names import EXAMPLE, LABEL
     from plausibly.data.plausibilities import Plausibilities
     from plausibly.evaluation import groups
-    from plausibly.evaluation.groups import Grouper, entropy, label_coordinate
+    from plausibly.evaluation.groups import LEVEL, entropy, label_coordinate
     from plausibly.evaluation.inputs import example_values
     from plausibly.evaluation.slab import worst_slab_coverage
-    from plausibly.evaluation.uniformity import p_value_uniformity
+    from plausibly.evaluation.uniformity import OF, p_value_uniformity
     from plausibly.io import read_labels
 
     measure, cluster = settings.evaluation, settings.examples.cluster
@@ -177,29 +171,32 @@ def _parts(
         groups.coverage_by, sets, plausibilities, ties=measure.ties, interval=interval, **shared
     )
     for name in dict.fromkeys(measure.by or ()):
-        by: str | Grouper
-        key, by = f"by_{name.removeprefix('set-')}", name
         if ":" in name:
             columns = name.split(":")
             crossed = groups.ByCoordinate(*columns, crossed=len(columns), at_least=measure.at_least)
-            key, by = "subgroups", crossed
+            yield "subgroups", grouped(by=crossed), groups.SUBGROUP, _SUBGROUPS
         elif name == "ambiguity":
             of = entropy(plausibilities).rename("entropy of the plausibilities")
-            key, by = "by_entropy", groups.ByRange(of, quantiles=3)
-        elif name not in NO_COLUMNS:
-            by = groups.ByCoordinate(name, crossed=1, at_least=1)
-        if name != (measure.columns or (None,))[0]:  # the first is part of the evaluation
-            yield key, grouped(by=by)
+            strata = grouped(by=groups.ByRange(of, quantiles=3))
+            yield "by_entropy", strata, groups.STRATUM, ("of",)
+        elif name == "set-size":
+            yield "by_size", grouped(by=name), groups.SIZE, ()
+        elif name == "label":
+            yield "by_label", grouped(by=name), LABEL, ()
+        elif name in (measure.columns or ())[1:]:
+            values = groups.ByCoordinate(name, crossed=1, at_least=1)
+            yield f"by_{name}", grouped(by=values), groups.SUBGROUP, _SUBGROUPS
     if measure.risk is not None and settings.labels.path is not None:
         levels = label_coordinate(measure.risk, [read_labels(settings.labels.path)])
-        yield "by_risk", grouped(by=groups.ByRisk(levels)).assign_attrs(risk=measure.risk)
+        by_risk = grouped(by=groups.ByRisk(levels)).assign_attrs(risk=measure.risk)
+        yield "by_risk", by_risk, LEVEL, ("risk",)
     if predictions is None:
         return
     of = entropy(predictions).rename("entropy of the predictions")
     halves = grouped(by=groups.ByRange(of, quantiles=2))
-    yield "by_predicted_entropy", halves
+    yield "by_predicted_entropy", halves, groups.STRATUM, ("of",)
     slab = worst_slab_coverage(sets, plausibilities, predictions, interval=interval, **shared)
-    yield "worst_slab", slab
+    yield "worst_slab", slab, None, ("least", "directions", "search")
     if predictor is None:
         return
     # Columns about the examples are coordinates of the sets: the same examples, by name.
@@ -209,5 +206,8 @@ def _parts(
         if column is not None:
             known = example_values(column, (sets, about))
             aligned = aligned.assign_coords({column: (EXAMPLE, known)})
-    shared |= {"true_label": measure.true_label, "interval_method": interval}
-    yield "p_values", p_value_uniformity(predictor, aligned, plausibilities, **shared)
+    true = measure.true_label
+    p_values = p_value_uniformity(
+        predictor, aligned, plausibilities, true_label=true, interval_method=interval, **shared
+    )
+    yield "p_values", p_values, OF, ("n_calibration", "grid", "fingerprint")
