@@ -47,16 +47,10 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: DryRun = False) -> None
         warn_of_one_annotator(answers.table)
     if out.suffix == ".zarr":
         require("zarr", extra="zarr", source=str(out))
-    rows: list[layout.Row] = [
-        (answers.what, answers.text),
-        ("predictions", model.text),
-        ("left out", layout.counts(left_out)),
-    ]
-    output.document |= {
-        answers.what: answers.facts,
-        "predictions": model.facts,
-        "left_out": left_out,
-    }
+    rows: list[layout.Row] = [(answers.what, answers.text), ("predictions", model.text)]
+    rows.append(("left out", layout.counts(left_out)))
+    facts = {answers.what: answers.facts, "predictions": model.facts, "left_out": left_out}
+    output.document |= facts
     if dry_run and chunks is not None:
         # The real run reads every chunk; here the components alone are looked for.
         count = several(predictions.sizes[EXAMPLE], "example")

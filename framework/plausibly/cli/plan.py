@@ -40,12 +40,8 @@ def plan(output: Output, loaded: Draft) -> None:
             raise pilot_half("predictions")
         with output.working("reading files"):
             model, answers, predictions, plausibilities, left_out = read_both(settings)
-        rows = [
-            (answers.what, answers.text),
-            ("predictions", model.text),
-            ("left out", layout.counts(left_out)),
-            ("method", layout.choices(answers.chosen)),
-        ]
+        rows = [(answers.what, answers.text), ("predictions", model.text)]
+        rows += [("left out", layout.counts(left_out)), ("method", layout.choices(answers.chosen))]
         shown = [layout.fields(rows)]
         if answers.table is not None:
             kept = set(answered(answers.table)).intersection(predictions[EXAMPLE].values.tolist())

@@ -55,11 +55,9 @@ def setting(default: T, meaning: str, *rules: Callable[..., object]) -> T:
     return attrs.field(default=default, metadata={"help": meaning}, validator=rules or None)
 
 
+# Any: each kind has its own Protocol; the converter makes another type of the default
 def by_name(kind: Kind[Any], default: str | None, meaning: str) -> Any:
-    """Return the field of a key for which a name, a table or an object stands for a component.
-
-    The type is Any because the converter makes another type of the default.
-    """
+    """Return the field of a key for which a name, a table or an object stands for a component."""
     resolve = partial(registry.resolve, kind)
     return attrs.field(default=default, metadata={"help": meaning}, converter=optional(resolve))
 

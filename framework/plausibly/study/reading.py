@@ -48,19 +48,25 @@ P = TypeVar("P")
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Answers:
-    """Plausibilities, and the annotations that they were made of."""
+class Input:
+    """A file, and the names of labels to be changed that it does not have."""
 
-    plausibilities: xr.DataArray | xr.Dataset
     path: Path
     unknown: frozenset[str]
-    aggregator: Aggregator | None = None
-    by_default: bool = False
-    table: xr.Dataset | None = None
 
     @property
     def source(self) -> str:
         return self.path.name
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Answers(Input):
+    """Plausibilities, and the annotations that they were made of."""
+
+    plausibilities: xr.DataArray | xr.Dataset
+    aggregator: Aggregator | None = None
+    by_default: bool = False
+    table: xr.Dataset | None = None
 
     @property
     def what(self) -> str:
@@ -105,16 +111,8 @@ class Answers:
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Model:
-    """Predictions; the fields are those of `Answers`."""
-
+class Model(Input):
     predictions: xr.DataArray
-    path: Path
-    unknown: frozenset[str]
-
-    @property
-    def source(self) -> str:
-        return self.path.name
 
     @property
     def labels(self) -> list[str]:
