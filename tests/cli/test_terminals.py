@@ -93,7 +93,7 @@ def test_colours_are_left_out_and_forced_by_the_environment() -> None:
         assert "average" in shown
     assert ESCAPE not in in_terminal(*INFO, "--json")[1]
     assert ESCAPE not in piped(*INFO, FORCE_COLOR="0")
-    assert f"{ESCAPE}1;31merror kind-unknown{END}" in piped(*WRONG, FORCE_COLOR="1")
+    assert f"{ESCAPE}1;31merror usage{END}" in piped(*WRONG, FORCE_COLOR="1")
 
 
 @pytest.mark.parametrize(("columns", "words"), [(40, INFO), (200, NEW)])

@@ -279,6 +279,7 @@ class Commands(TyperGroup):
                 context = getattr(error, "ctx", None)
                 command = "plausibly" if context is None else str(context.command_path)
                 what = str(getattr(error, "format_message", error.__str__)())
+                what = what.replace("Value error, ", "")
                 # Some versions of Typer repeat the suggestion that Click makes already.
                 what = re.sub(r"( Did you mean [^?]*\?)\1", r"\1", what).strip()
                 if type(error).__name__ == "NoArgsIsHelpError":  # a group without a command

@@ -6,7 +6,7 @@ import contextlib
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import typer
 
@@ -45,16 +45,6 @@ def columns(file: str) -> Callable[[typer.Context, str], list[tuple[str, str]]]:
         return offering(lambda: _columns(context.params.get(file)))(incomplete)
 
     return offer
-
-
-def kind_option(text: str) -> Any:  # Any: Typer exports no type of its options
-    return typer.Option("--kind", autocompletion=offering(_kinds), metavar="KIND", help=text)
-
-
-def _kinds() -> Iterator[tuple[str, str]]:
-    from plausibly.protocols import KINDS
-
-    yield from ((kind.name, "") for kind in KINDS)
 
 
 def _plugins() -> Iterator[tuple[str, str]]:

@@ -230,14 +230,6 @@ def computing(compute: Compute, *, dry_run: bool = False) -> Iterator[None]:
     """Have chunks computed by a scheduler, and close what was opened for it."""
     scheduler = compute.scheduler
     if compute.chunks is None:
-        if scheduler is not None:
-            raise unfit(
-                "compute.scheduler",
-                "without chunks",
-                expected="chunks to compute",
-                found=f"compute.scheduler = {scheduler}",
-                hint="--set compute.chunks=50000, or leave compute.scheduler out",
-            )
         yield
         return
     from plausibly.extras import require

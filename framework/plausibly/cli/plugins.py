@@ -26,7 +26,9 @@ _ROOM = layout.WIDTH - 12  # what the titles leave of a line
 def list_plugins(
     output: Output,
     *,
-    kind: Annotated[str | None, completion.kind_option("Only components of one kind.")] = None,
+    kind: Annotated[
+        plugins_new.Kind | None, typer.Option("--kind", metavar="KIND", help="Only one kind.")
+    ] = None,
 ) -> None:
     """List the components of every kind, with a line on what each one does.
 
@@ -39,8 +41,6 @@ def list_plugins(
     from plausibly.registry import listing
 
     known = registry.default()
-    if kind is not None:
-        plugins_new.check_kind(kind, hint="plausibly plugins list, for all of them")
     # A plugin without a component may be of any kind.
     rows = [row for row in listing.overview(known) if kind is None or row.kind in ("", kind)]
     sources = dict.fromkeys(row.source for row in rows)

@@ -8,7 +8,6 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from importlib.machinery import PathFinder
 from importlib.metadata import version
 from importlib.resources import files
@@ -17,18 +16,19 @@ from io import StringIO
 from pathlib import Path
 from string import Template
 from tokenize import NAME, generate_tokens
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
 from plausibly.atomic import replacing
-from plausibly.cli import completion
 from plausibly.cli.layout import WIDTH
 from plausibly.cli.output import DryRun, Output, check_free, show_dry_run
 from plausibly.errors import InputError
 
 if TYPE_CHECKING:
     from plausibly.registry import Registry
+
+Kind: TypeAlias = Literal["annotation", "reader", "aggregator", "score", "calibrator", "combiner"]
 
 LONGEST = 30  # characters of a name: with more, lines of the templates would pass 100 columns
 
@@ -46,10 +46,7 @@ def new(
         str,
         typer.Argument(metavar="NAME", help="Of the distribution, the plugin and the component."),
     ],
-    kind: Annotated[
-        str,
-        completion.kind_option("annotation, reader, aggregator, score, calibrator or combiner."),
-    ],
+    kind: Annotated[Kind, typer.Option("--kind", metavar="KIND", help="Such as aggregator.")],
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="FOLDER", help="Folder to write [default: NAME]."),
@@ -64,7 +61,6 @@ def new(
     from plausibly.registry import default
     from plausibly.registry.entries import an
 
-    check_kind(kind, hint="--kind aggregator")
     check_name(name, kind, default())
     place = Path(name) if out is None else out
     texts = rendered(name, kind)
@@ -88,22 +84,6 @@ def new(
         fits = len(title) + 2 + len(longer) <= WIDTH
         lines[-1:] = [longer] if fits else [lines[-1], command]
     output.rows([(title, listed), ("next", lines)])
-
-
-def check_kind(kind: str, *, hint: str) -> None:
-    from plausibly.protocols import KINDS
-
-    names = [known.name for known in KINDS]
-    if kind not in names:
-        close = get_close_matches(kind, names, n=1)
-        raise InputError(
-            "kind-unknown",
-            f'there is no kind of component "{kind}"',
-            expected=f"one of {', '.join(names)}",
-            found=kind,
-            hint=f"--kind {close[0]}" if close else hint,
-            source="--kind",
-        )
 
 
 def check_name(name: str, kind: str, registry: Registry) -> None:

@@ -187,7 +187,6 @@ class Prepared:
     """A study that can run, and all that it runs on."""
 
     name: str
-    file: Path | None
     study: Settings
     predictions: xr.DataArray
     plausibilities: xr.DataArray
@@ -283,7 +282,6 @@ def _completed(
         made["evaluation.by"] = f"every coordinate of 2 to {MOST_GROUPS} groups"
     return Prepared(
         name=parts.document.name,
-        file=parts.document.path,
         study=study,
         predictions=model,
         plausibilities=plausibilities,
