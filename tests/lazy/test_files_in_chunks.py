@@ -105,11 +105,8 @@ def test_commands_in_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     ]
     assert documents[1] == documents[2]
     assert documents[0]["results"] == documents[1]["results"]
-    for line, piece in (
-        (f"{evaluate} sets.csv --set compute.chunks=5", "sets.csv: chunks has no meaning here"),
-        (f"{calibrate} -o a.nc {threads}", "compute.scheduler has no meaning without chunks"),
-    ):
-        assert piece in typed(line).err
+    whole = typed(f"{evaluate} sets.csv --set compute.chunks=5")
+    assert "sets.csv: chunks has no meaning here" in whole.err
 
 
 def test_the_page_runs(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
