@@ -81,28 +81,19 @@ def test_any_name_makes_modules_that_can_be_read(name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "taken"),
+    "name",
     [
-        *((name, True) for name in ("statistics", "numpy", "plausibly", "plausibly-builtins")),
-        *((name, True) for name in ("single-label", "scores", "tests", "maximum")),
-        *(
-            (name, False)  # a name that nothing may have
-            for name in ("", "-", "7", "a--b", "a-", "-a", "é", "a.b", "a b", "lambda", "Thesis_PL")
-        ),
-        ("x" * 31, False),
+        *("statistics", "numpy", "plausibly", "plausibly-builtins"),
+        *("single-label", "scores", "tests", "maximum"),
+        *("", "-", "7", "a--b", "a-", "-a", "é", "a.b", "a b", "lambda", "Thesis_PL", "x" * 31),
     ],
 )
-def test_names_that_a_plugin_cannot_have(name: str, taken: bool, here: Path) -> None:
+def test_names_that_a_plugin_cannot_have(name: str, here: Path) -> None:
     ran = run("plugins", "new", "--kind", "score", "--", name)
     assert (ran.code, ran.out) == (2, "")
-    message = "error plugin-name: "
-    if taken:
-        message = f'error plugin-name-taken: the name "{name}" is taken by '
-    elif len(name) < 31:
-        message += f'a plugin cannot be called "{name}"'
-    assert " ".join(ran.err.split()).startswith(message)
+    assert ran.err.startswith("error plugin-name: ")
     assert not list(here.iterdir())
-    advice = {"Thesis_PL": "plugins new thesis-pl", "statistics": "such as my-statistics"}
+    advice = {"Thesis_PL": "new my-thesis-pl", "statistics": "new my-statistics"}
     assert advice.get(name, "") in ran.err
 
 

@@ -90,33 +90,24 @@ def check_name(name: str, kind: str, registry: Registry) -> None:
     from plausibly.registry.entries import normalised
 
     module = name.replace("-", "_")
-    if not _NAME.fullmatch(name) or len(name) > LONGEST or keyword.iskeyword(module):
-        plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-0123456789")[:LONGEST].rstrip("-")
-        if keyword.iskeyword(plain.replace("-", "_")):
-            plain = f"my-{plain}"
-        raise InputError(
-            "plugin-name",
-            f'a plugin cannot be called "{name}"',
-            expected=f"a letter, then letters, digits and single hyphens, all in lower case, "
-            f"at most {LONGEST}, and no word of Python",
-            found=f'"{name}"',
-            hint=f"plausibly plugins new {plain or 'my-plugin'} --kind {kind}",
-            source=name,
-        )
-    ours = {normalised(source.plugin) for source in registry.plugins() if source.builtin}
-    ours |= {entry.name for entry in registry.entries() if entry.source.builtin}
-    spec = PathFinder.find_spec(module)
+    taken = {normalised(source.plugin) for source in registry.plugins() if source.builtin}
+    taken |= {entry.name for entry in registry.entries() if entry.source.builtin} | _TAKEN
+    fits = _NAME.fullmatch(name) and len(name) <= LONGEST and not keyword.iskeyword(module)
+    spec = PathFinder.find_spec(module) if fits else None
     # A folder without code, such as one in the current folder, is no module.
     installed = spec is not None and spec.loader is not None and spec.origin is not None
-    if installed or name in ours | _TAKEN or module in sys.stdlib_module_names:
-        raise InputError(
-            "plugin-name-taken",
-            f'the name "{name}" is taken by plausibly, Python or an installed module',
-            expected="a name of its own for the distribution, its module and its component",
-            found=f'"{name}", with the module {module}',
-            hint=f"another name, such as my-{name[: LONGEST - 3].rstrip('-')}",
-            source=name,
-        )
+    if fits and not (installed or name in taken or module in sys.stdlib_module_names):
+        return
+    plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[: LONGEST - 3].rstrip("-")
+    raise InputError(
+        "plugin-name",
+        f'a plugin cannot be called "{name}"',
+        expected=f"a letter, then letters, digits and single hyphens, all in lower case, at most "
+        f"{LONGEST}; no word of Python, and no name of plausibly, Python or an installed module",
+        found=f'"{name}"',
+        hint=f"plausibly plugins new my-{plain or 'plugin'} --kind {kind}",
+        source=name,
+    )
 
 
 def write(name: str, kind: str, place: Path) -> None:
