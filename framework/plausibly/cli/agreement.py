@@ -32,7 +32,6 @@ def agreement(output: Output, loaded: Draft) -> None:
     from plausibly.annotators.certainty import annotation_certainty
     from plausibly.cli import layout
     from plausibly.conformal.aggregate import aggregate
-    from plausibly.evaluation.splits import out_of_range
     from plausibly.io import with_coordinates
     from plausibly.study.reading import annotation_facts, read_examples_of, read_table, summary_of
 
@@ -50,9 +49,6 @@ def agreement(output: Output, loaded: Draft) -> None:
             found=f"--risk {chosen.risk}",
             hint="--set agreement.draws=100",
         )
-    if chosen.draws is not None and chosen.draws < 2:
-        hint = "--set agreement.draws=100"
-        raise out_of_range("agreement.draws", chosen.draws, expected="2 or more", hint=hint)
     with output.working("reading files"):
         annotated = table = read_table(settings)
         if (about := read_examples_of(settings)) is not None:

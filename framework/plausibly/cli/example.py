@@ -45,12 +45,7 @@ def example(
     from plausibly.atomic import check_writable, make_folder, replacing
 
     for name in FILES:
-        check_free(
-            folder / name,
-            expected=f"a folder without {name}",
-            found="a file",
-            hint="plausibly example FOLDER, with a new folder",
-        )
+        check_free(folder / name, "plausibly example FOLDER, with a new folder")
     rows: list[layout.Row] = [("data", _ABOUT)]
     if dry_run:
         paths = [folder / name for name in FILES]

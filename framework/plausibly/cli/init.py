@@ -43,12 +43,7 @@ def init(
     from plausibly.study.recognise import folder_files, recognised
 
     target = Path(NAME)
-    check_free(
-        target,
-        expected=f"a folder without {target}",
-        found="a file",
-        hint=f"edit {target}, or move it away",
-    )
+    check_free(target, f"edit {target}, or move it away")
     paths = [existing(path, "file") for path in files] if files else folder_files(Path())
     with output.working("reading files"), warnings.catch_warnings():
         # The commands that read the files for good warn of them.

@@ -276,13 +276,13 @@ def show_dry_run(
     )
 
 
-def check_free(path: Path, *, expected: str, found: str, hint: str) -> None:
+def check_free(path: Path, hint: str) -> None:
     if path.exists() or path.is_symlink():
         raise InputError(
             "output-exists",
             f"{path} is there already, and was left as it is",
-            expected=expected,
-            found=found,
+            expected="a path where nothing is yet",
+            found="a folder" if path.is_dir() else "a file",
             hint=hint,
             source=str(path),
         )

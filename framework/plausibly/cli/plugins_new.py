@@ -64,12 +64,7 @@ def new(
     check_name(name, kind, default())
     place = Path(name) if out is None else out
     texts = rendered(name, kind)
-    check_free(
-        place,
-        expected="a folder that does not exist yet",
-        found="a folder" if place.is_dir() else "a file",
-        hint="-o another-folder, or another name",
-    )
+    check_free(place, "-o another-folder, or another name")
     output.document |= {"name": name, "kind": kind, "folder": str(place), "files": [*texts]}
     title, listed = f"{place}/", " ".join(texts)
     if dry_run:

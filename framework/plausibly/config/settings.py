@@ -374,7 +374,11 @@ class Agreement:
     risk: str | None = setting(None, "Column of --labels: how certain its level is (with draws).")
     confidence: float = setting(0.95, "Confidence of the intervals.")
     depth: int | None = setting(None, "Places of rankings to compare. None: all.")
-    draws: int | None = setting(None, "Resamples of the answers: certainty of the top label.")
+    draws: int | None = setting(
+        None,
+        "Resamples of the answers: certainty of the top label.",
+        validators.optional(validators.ge(2)),
+    )
     resamples: int = setting(1000, "Resamples behind the intervals; 0 for none.")
 
 
