@@ -148,9 +148,9 @@ def test_a_study_of_plausibilities(world: World) -> None:
     xr.testing.assert_identical(aggregated.compared, voted.compared)
     assert aggregated.predictor.metadata.aggregator == "plausibilities as given"
     checked = run("config", "check", "study.toml", "--json").document
-    assert checked["plausibilities"] == {"file": "lam.nc"}
+    assert checked["plausibilities"]["file"] == "lam.nc"
     out = run("config", "check", "study.toml").out
-    assert "plausibilities  lam.nc: 30 examples, 3 labels\n" in out
+    assert "plausibilities  lam.nc: plausibilities of 30 examples, 3 labels\n" in out
     assert "aggregator" not in out
 
 

@@ -505,7 +505,7 @@ def study_subject(
     compared = Compared(
         predictions=with_tables(ready.predictions, examples, labels),
         plausibilities=ready.plausibilities,
-        annotations=ready.annotations,
+        annotations=ready.answers.table,
         methods=methods(ready),
         alphas=[str(alpha) for alpha in study.alphas],
         cluster=study.examples.cluster,

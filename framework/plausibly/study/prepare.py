@@ -190,7 +190,7 @@ class Prepared:
     study: Settings
     predictions: xr.DataArray
     plausibilities: xr.DataArray
-    annotations: xr.Dataset | None
+    answers: Answers
     left_out: Mapping[str, int]
     origin: Note
 
@@ -285,7 +285,7 @@ def _completed(
         study=study,
         predictions=model,
         plausibilities=plausibilities,
-        annotations=table,
+        answers=answers,
         left_out=left_out_of(model, plausibilities),
         origin=origins(parts.document, made),
     )
