@@ -26,12 +26,8 @@ _ABOUT = {
 def demo(
     output: Output,
     *,
-    data: Annotated[
-        Data, typer.Option("--data", help="Real ratings, or a toy with a known truth.")
-    ] = "nodules",
-    every: Annotated[
-        bool, typer.Option("--all", help="More methods, such as other combiners.")
-    ] = False,
+    data: Annotated[Data, typer.Option("--data", help="Real ratings, or a toy.")] = "nodules",
+    every: Annotated[bool, typer.Option("--all", help="More methods and combiners.")] = False,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where its files go.")
     ] = Path("plausibly-demo"),

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 HELP = "Components, and the plugins that offer them."
 _FLAGS = {"reader", "aggregator", "calibrator", "score", "combiner"}
+_NAMED = typer.Argument(
+    metavar="NAME...",
+    autocompletion=completion.plugins_and_components,
+    help="Components, plugins or distributions.",
+)
 _ROOM = layout.WIDTH - 12  # what the titles leave of a line
 
 
@@ -130,14 +135,7 @@ def metadata_of(source: Source) -> dict[str, str]:
 def info(
     output: Output,
     *,
-    names: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="NAME...",
-            autocompletion=completion.plugins_and_components,
-            help="Components, plugins or distributions.",
-        ),
-    ],
+    names: Annotated[list[str], _NAMED],
 ) -> None:
     """Show what components are and take: summary, parameters, defaults, meaning.
 
@@ -224,18 +222,8 @@ def _parameters(parameters: Sequence[About]) -> list[str]:
 def check(
     output: Output,
     *,
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[NAME...]",
-            autocompletion=completion.plugins_and_components,
-            help="Components, plugins or distributions [default: all].",
-        ),
-    ] = None,
-    rules: Annotated[
-        bool,
-        typer.Option("--rules", help="Run the author's kit as well."),
-    ] = False,
+    names: Annotated[list[str] | None, _NAMED] = None,
+    rules: Annotated[bool, typer.Option("--rules", help="Run the author's kit as well.")] = False,
 ) -> int:
     """Load every component of plugins, and compare it with its Protocol.
 

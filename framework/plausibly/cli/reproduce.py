@@ -33,26 +33,15 @@ def reproduce(
         Path, typer.Option("--out", "-o", metavar="DIR", help="Where pictures and numbers go.")
     ] = Path("plausibly-figures"),
     list_: Annotated[bool, typer.Option("--list", help="List the figures, and stop.")] = False,
-    splits: Annotated[
-        int, typer.Option("--splits", min=1, help="Random splits, or repetitions.")
-    ] = 100,
+    splits: Annotated[int, typer.Option("--splits", min=1, help="Random splits.")] = 100,
     form: Annotated[Literal["png", "svg"], typer.Option("--form", help="Of the pictures.")] = "png",
     alpha: Annotated[
-        str | None,
-        typer.Option(
-            "--alpha", metavar="ALPHA", help="Miscoverage rate [default: each figure's own]."
-        ),
+        str | None, typer.Option("--alpha", metavar="RATE", help="Miscoverage rate of all figures.")
     ] = None,
     derm: Annotated[
-        Path | None,
-        typer.Option(
-            "--derm", metavar="DIR", help="Folder of the skin case; adds the derm figures."
-        ),
+        Path | None, typer.Option("--derm", metavar="DIR", help="Folder of the skin case.")
     ] = None,
-    simulate: Annotated[
-        bool,
-        typer.Option("--simulate", help="Simulate the predictions of --derm; figures say so."),
-    ] = False,
+    simulate: Annotated[bool, typer.Option("--simulate", help="Simulate those of --derm.")] = False,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Random seed.")] = 1,
     dry_run: DryRun = False,
 ) -> None:

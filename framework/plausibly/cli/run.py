@@ -30,10 +30,7 @@ def run(
     *,
     study: Study = None,
     processes: Annotated[
-        int,
-        typer.Option(
-            "--processes", metavar="N", min=1, help="Splits at a time; the results are the same."
-        ),
+        int, typer.Option("--processes", metavar="N", min=1, help="Splits at a time; same results.")
     ] = 1,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Start anew, also where an interrupted run left splits.")

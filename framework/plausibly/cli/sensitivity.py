@@ -34,9 +34,7 @@ def sensitivity(
     reference: Annotated[
         str | None,
         typer.Option(
-            "--reference",
-            metavar="NAME",
-            help="The aggregator that others are compared with.  [the first]",
+            "--reference", metavar="NAME", help="Aggregator to compare with.  [the first]"
         ),
     ] = None,
     dry_run: DryRun = False,
