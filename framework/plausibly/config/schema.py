@@ -164,5 +164,10 @@ def _add_readers(annotations: Schema) -> None:
                 options[name].append(parameter)
     reader = {"anyOf": [{"enum": names}, {"$ref": "#/$defs/reader"}]}
     properties["reader"] = {"description": properties["reader"]["description"], **reader}
-    for name, forms in options.items():
-        properties.setdefault(name, forms[0] if len(forms) == 1 else {"anyOf": forms})
+    beside = {
+        name: forms[0] if len(forms) == 1 else {"anyOf": forms}
+        for name, forms in options.items()
+        if name not in properties
+    }
+    del annotations["additionalProperties"]
+    annotations |= {"allOf": [{"properties": beside}], "unevaluatedProperties": False}
