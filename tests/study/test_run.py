@@ -40,7 +40,7 @@ def test_warnings_end_a_strict_run_after_its_files(world: World) -> None:
 
 
 def test_methods_are_those_of_compare(world: World) -> None:
-    methods = {
+    methods: dict[str, dict[str, object]] = {
         "everyone": {},
         "majority-vote": {"calibrator": "majority-vote"},
         "monte-carlo(draws=4), maximum": {

@@ -26,7 +26,7 @@ from plausibly.plugin import (
     resolve,
 )
 from plausibly.registry import Registry
-from plausibly.study import StudyResult, run_study
+from plausibly.study import Prepared, StudyResult, run_study
 from plausibly.study.prepare import StudyLike, missing_keys
 
 SMALLEST = """\
@@ -123,7 +123,7 @@ def drafted(text: str) -> Draft:
     return draft(one.tables, one)
 
 
-def studied(source: StudyLike) -> StudyResult:
+def studied(source: Prepared | StudyLike) -> StudyResult:
     """Return the result of a study, without its warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PlausiblyWarning)
