@@ -5,53 +5,30 @@ from __future__ import annotations
 import ast
 import csv
 import importlib
-import os
 import pkgutil
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 import command_line
+import plausibly
 import plausibly.cli
-from cli_world import World, done, refused, run, typed
-from plausibly.cli.app import GROUPS, PROJECT, SUMMARIES, app, made
+import plausibly_builtins
+from cli_world import World, asked, done, refused, run, typed
+from plausibly.cli.app import SUMMARIES, app, made
 from plausibly.cli.example import FILES
 from plausibly.config import hints
 
-LISTED = """
-import sys
-from plausibly.cli import app
-app.main()
-print(sorted(name for name in sys.modules if name.startswith("plausibly.cli.")))
-"""
-
-
-def test_the_help_imports_no_command() -> None:
-    ran = subprocess.run(
-        [sys.executable, "-c", LISTED, "--help"], capture_output=True, text=True, check=True
-    )
-    shown, imported = ran.stdout.rsplit("\n", 2)[:2]
-    groups = {name: text for group in GROUPS.values() for name, text in group.items()}
-    assert all(f"  {name} " in shown and text in shown for name, text in groups.items())
-    assert f"Project         {', '.join(PROJECT)}\n" in shown
-    assert not {f"plausibly.cli.{name}" for name in SUMMARIES} & set(ast.literal_eval(imported))
-    assert "numpy" not in imported
-
 
 def test_none_is_forgotten() -> None:
-    modules = {found.name for found in pkgutil.iter_modules(plausibly.cli.__path__)}
-    said = {name: importlib.import_module(f"plausibly.cli.{name}") for name in modules}
-    commands = {name for name, module in said.items() if {name, "COMMANDS"} & vars(module).keys()}
+    names = {found.name for found in pkgutil.iter_modules(plausibly.cli.__path__)}
+    modules = {name: vars(importlib.import_module(f"plausibly.cli.{name}")) for name in names}
+    commands = {name for name, module in modules.items() if {name, "COMMANDS"} & module.keys()}
     assert commands - {"app"} == set(SUMMARIES)
-    for name in SUMMARIES:
-        assert made(name).name == name
-        assert run(name, "--help").out.startswith(f"Usage: plausibly {name} ")
+    assert [made(name).name for name in SUMMARIES] == list(SUMMARIES)
 
 
 @pytest.fixture(scope="module")
@@ -97,15 +74,7 @@ def every_command(cluster: str = "") -> Iterator[str]:
         yield from every_command(f"{cluster} {name}".strip())
 
 
-def folders() -> Iterator[Path]:
-    for package in ("plausibly", "plausibly_builtins"):
-        spec = find_spec(package)
-        assert spec is not None
-        assert spec.submodule_search_locations
-        yield Path(spec.submodule_search_locations[0])
-
-
-def told(path: Path) -> set[str]:
+def flags_in(path: Path) -> set[str]:
     """Return the flags in the texts of a module, docstrings and comments aside."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     docs = {
@@ -123,39 +92,21 @@ def told(path: Path) -> set[str]:
     return {flag for text in texts for flag in re.findall(r"(?<![\w-])--[a-z][a-z-]*", text)}
 
 
-def modules() -> list[Path]:
-    return sorted(path for folder in folders() for path in folder.rglob("*.py"))
-
-
 def test_flags_in_messages_exist() -> None:
     every = set(every_command())
     assert {"demo", "aggregate", "calibrate", "predict", "evaluate", "plugins list"} <= every
-    of_pip = {"--upgrade"}
     # A hint with a flag that a command does not have is printed with --set.
-    known = of_pip.union(*map(options, every), (f"--{flag}" for flag in hints.KEYS))
-    found = {path.name: sorted(told(path) - known) for path in modules() if told(path) - known}
-    assert found == {}
+    known = {"--upgrade"}.union(*map(options, every), (f"--{flag}" for flag in hints.KEYS))
+    folders = [Path(package.__path__[0]) for package in (plausibly, plausibly_builtins)]
+    modules = {path: flags_in(path) for folder in folders for path in folder.rglob("*.py")}
+    assert {path.name: flags - known for path, flags in modules.items() if flags - known} == {}
     # What is called from Python has hints with arguments, and flags of whole commands only; the
     # page of a report names the flag beside the argument.
-    of_commands = {"cli", "config", "paper"}
-    called = [path for path in modules() if of_commands.isdisjoint(path.parts)]
-    assert set().union(*map(told, called)) <= {
+    commands = {"cli", "config", "paper"}
+    called = [flags for path, flags in modules.items() if commands.isdisjoint(path.parts)]
+    assert set().union(*called) <= {
         *("--alpha", "--all", "--kind", "--upgrade"),
         *("--anonymous", "--examples"),
-    }
-
-
-SHELLS = ("bash", "zsh", "fish")
-
-
-def asked(words: str, shell: str = "bash") -> dict[str, str]:
-    """Return the environment in which a shell asks for what may follow."""
-    return {
-        "_PLAUSIBLY_COMPLETE": f"complete_{shell}",
-        "COMP_WORDS": words,
-        "COMP_CWORD": str(len(words.split(" ")) - 1),
-        "_TYPER_COMPLETE_ARGS": words,
-        "_TYPER_COMPLETE_FISH_ACTION": "get-args",
     }
 
 
@@ -166,16 +117,14 @@ def offered(words: str) -> list[str]:
     return [line for line in result.stdout.splitlines() if line]
 
 
-@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_each_shell_gets_its_answer(shell: str) -> None:
     words = "plausibly calibrate --calibrator mon"
     result = CliRunner().invoke(app, [], env=asked(words, shell), prog_name="plausibly")
     assert (result.exit_code, result.stderr) == (0, "")
-    assert "monte-carlo" in result.stdout
-    assert "mondrian" in result.stdout
+    assert {"monte-carlo", "mondrian"} <= set(re.findall(r"[\w-]+", result.stdout))
     assert "expected" not in result.stdout
-    if shell != "bash":
-        assert "draw labels from the plausibilities" in result.stdout
+    assert shell == "bash" or "draw labels from the plausibilities" in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -184,9 +133,6 @@ def test_each_shell_gets_its_answer(shell: str) -> None:
         ("cal", ["calibrate"]),
         ("plugins ", ["list", "info", "check", "new"]),
         ("calibrate --combiner held", ["held-out-rank"]),
-        ("calibrate --score prob", ["probability"]),
-        ("calibrate --aggregator pl", ["plackett-luce"]),
-        ("sensitivity --aggregator label-f", ["label-frequency"]),
         ("aggregate --reader long", ["long-table"]),
         ("aggregate --form s", ["sparse"]),
         ("plugins new --kind comb", ["combiner"]),
@@ -222,22 +168,6 @@ def test_nothing_is_offered_where_nothing_is_known(world: World) -> None:
         'calibrate --score {name="',
     ):
         assert offered(words) == []
-
-
-def test_no_heavy_library_is_imported() -> None:
-    code = (
-        "import sys\n"
-        "sys.argv = ['plausibly']\n"
-        "from plausibly.cli.start import main\n"
-        "try: main()\n"
-        "finally: print([m for m in ('numpy', 'xarray') if m in sys.modules], file=sys.stderr)"
-    )
-    found = os.environ | asked("plausibly calibrate --score prob")
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=found, check=True
-    )
-    assert done.stdout == "probability\n"
-    assert done.stderr.splitlines()[-1] == "[]"
 
 
 @pytest.fixture(autouse=True)

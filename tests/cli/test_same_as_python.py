@@ -12,7 +12,6 @@ import xarray as xr
 import plausibly
 from cli_calibrators import VIEWS, make
 from cli_world import CALIBRATE, EVALUATE, Ran, World, done, refused, run, typed
-from memory import at_most
 from plausibly.config.load import key
 from plausibly.data.validate import SCALES
 from plausibly.evaluation.intervals import METHODS as INTERVALS
@@ -79,16 +78,6 @@ def test_clusters_are_held_out_whole(world: World) -> None:
     assert plausibly.load_predictor("predictor.nc").fingerprint == expected.fingerprint
 
 
-def test_examples_name_the_rows_of_a_file_without_names(world: World) -> None:
-    np.save("bare.npy", plausibly.read_predictions("probabilities.csv").values)
-    world.write("labels.txt", "cat\ndog\nfox\n")
-    words = "-a votes.csv --labels labels.txt -e patients.csv -o predictor.nc"
-    words += " --set examples.cluster=patient --json"
-    bare = typed(f"calibrate -p bare.npy {words}").document
-    named = typed(f"calibrate -p probabilities.csv {words}").document
-    assert bare["fingerprint"] == named["fingerprint"]
-
-
 def fingerprint(line: str) -> str:
     """Return the fingerprint of the predictor that a command makes."""
     ran = typed(line, "--json")
@@ -119,13 +108,11 @@ TABLE = '{example = "item", annotator = "rater", label = "answer"}'
     [
         ("votes.csv", HEAD, OTHER, "--columns example=item,annotator=rater,label=answer"),
         ("votes.csv", HEAD, OTHER, f"--columns '{TABLE}'"),
-        ("votes.csv", HEAD, OTHER, f"--reader '{{name = \"long-table\", columns = {TABLE}}}'"),
         ("probabilities.csv", "example,", "case,", "--set predictions.example=case"),
         ("votes.csv", "dog", "hound", "--set labels.rename=hound=dog"),
         ("probabilities.csv", "dog", "hound", "--set labels.rename=hound=dog"),
         ("votes.csv", "dog", "d=g", '--set labels.rename=\'{"d=g" = "dog"}\''),
         # Quotes keep a blank in a header, too.
-        ("votes.csv", "dog", '"dog "', "--set labels.strip=true"),
         ("probabilities.csv", "dog", '"dog "', "--set labels.strip=true"),
     ],
 )
@@ -138,29 +125,12 @@ def test_names_of_other_files(world: World, file: str, old: str, new: str, optio
     assert fingerprint(f"{CALIBRATE} {option}") == expected
 
 
-@pytest.mark.parametrize("option", ["--set labels.strip=true", "--set 'labels.rename=dog =dog'"])
-def test_answers_of_a_label_with_and_without_a_blank_are_merged(world: World, option: str) -> None:
+def test_answers_of_a_label_with_and_without_a_blank_are_merged(world: World) -> None:
     expected = fingerprint(CALIBRATE)
     world.replace("votes.csv", "dog", "dog ", 2)
-    ran = typed(f"{CALIBRATE} {option}")
-    assert ran.code == 0, ran.err
-    assert "names-alike" not in ran.err
-    assert '2 (2 as "dog ")' in ran.text
-    assert fingerprint(f"{CALIBRATE} {option}") == expected
-
-
-def test_normalise_and_scale(world: World) -> None:
-    array = plausibly.read_predictions("probabilities.csv")
-    np.savez("twice.npz", predictions=array.values * 2, examples=array.example, labels=array.label)
-    lam = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
-    words = CALIBRATE.replace("probabilities.csv", "twice.npz")
-    assert "--set predictions.normalise=true" in typed(words).err
-    for option, predictions in (
-        ("normalise=true", plausibly.read_predictions("twice.npz", normalise=True)),
-        ("scale=any", plausibly.read_predictions("twice.npz", scale="any")),
-    ):
-        expected = plausibly.calibrate(predictions, lam).fingerprint
-        assert fingerprint(f"{words} --set predictions.{option}") == expected
+    for option in ("--set labels.strip=true", "--set 'labels.rename=dog =dog'"):
+        assert '2 (2 as "dog ")' in done(f"{CALIBRATE} {option}").text
+        assert fingerprint(f"{CALIBRATE} {option}") == expected
 
 
 # ---- what is left out
@@ -198,7 +168,6 @@ def test_draws_stand_for_the_annotations(world: World) -> None:
     assert ran.code == 0, ran.err
 
 
-LABELS = 20_000
 OF_VOTES = ("-a", "votes.csv", "--labels", "labels.txt")
 DRAWN = """--aggregator '{name = "bootstrap", draws = 2}'"""
 
@@ -221,18 +190,6 @@ def write_votes(examples: int, labels: int) -> None:
         for vote in range(5)
     ]
     Path("votes.csv").write_text("task,worker,label\n" + "".join(lines), encoding="utf-8")
-
-
-def test_aggregate_makes_no_dense_array() -> None:
-    write_votes(3, 40)
-    run("aggregate", *OF_VOTES, "-o", "lam.npz")  # what is imported once is no part of it
-    write_votes(2_000, LABELS)  # dense: 305 MiB
-    with at_most(96):
-        ran = done("aggregate", *OF_VOTES, "-o", "lam.npz", "--json")
-    assert ran.document["form"] == "sparse"
-    found = read_plausibilities("lam.npz", sparse=True)
-    assert (found.sizes["example"], found.sizes["label_name"]) == (2_000, LABELS)
-    np.testing.assert_allclose(found["weight"].sum("slot"), 1)
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 import pytest
 
 from cli_world import PREDICT, World, done
-from plausibly.cli import layout
 
 if sys.platform == "win32":
     pytest.skip("no pseudo-terminals here", allow_module_level=True)
@@ -94,10 +93,10 @@ def test_colours_are_left_out_and_forced_by_the_environment() -> None:
         assert "average" in shown
     assert ESCAPE not in in_terminal(*INFO, "--json")[1]
     assert ESCAPE not in piped(*INFO, FORCE_COLOR="0")
-    assert f"{ESCAPE}1;31merror kind-unknown{END}" in piped(*WRONG, FORCE_COLOR="1")
+    assert f"{ESCAPE}1;31merror usage{END}" in piped(*WRONG, FORCE_COLOR="1")
 
 
-@pytest.mark.parametrize(("columns", "words"), [(40, INFO), (40, WRONG), (200, NEW)])
+@pytest.mark.parametrize(("columns", "words"), [(40, INFO), (200, NEW)])
 def test_lines_are_as_long_as_the_terminal_is_wide(columns: int, words: tuple[str, ...]) -> None:
     lines = _CODES.sub("", in_terminal(*words, columns=columns)[1]).split("\n")
     longest = max(len(line.rstrip()) for line in lines)
@@ -111,20 +110,3 @@ def test_a_terminal_that_has_ascii_alone() -> None:
         assert "Traceback" not in text
         assert text.isascii()
         assert 'a plugin cannot be called "??"' in _CODES.sub("", text)
-
-
-@pytest.mark.parametrize(
-    ("line", "width", "expected"),
-    [
-        (
-            "written  results.nc and some more words that follow",
-            31,
-            "written  results.nc and some\n         more words that follow",
-        ),
-        ("  of several words", 12, "  of several\n  words"),
-        ("short\n\nlines", 12, "short\n\nlines"),
-        ("x" * 50, 12, "x" * 50),
-    ],
-)
-def test_long_lines_go_on_under_their_text(line: str, width: int, expected: str) -> None:
-    assert layout.narrowed(line, width) == expected

@@ -13,7 +13,6 @@ from typing import Any, Literal, NewType, TypeAlias
 import attrs
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 
 from plausibly.errors import ComponentError, InputError, MissingExtra
 from plausibly.protocols import Aggregator, Calibrator, Kind
@@ -182,46 +181,6 @@ def test_tables_become_what_is_recorded() -> None:
     if os.environ.get("PLAUSIBLY_WRITE_NETS"):
         RECORDED.write_text("\n".join(lines), encoding="utf-8")
     assert lines == RECORDED.read_text(encoding="utf-8").split("\n")
-
-
-@given(
-    st.dictionaries(
-        st.sampled_from(["whole", "number", "text", "switch", "path", "x"]),
-        st.none()
-        | st.booleans()
-        | st.integers()
-        | st.floats()
-        | st.text()
-        | st.lists(st.integers()),
-    )
-)
-def test_a_table_is_taken_as_it_is_or_refused(table: dict[str, object]) -> None:
-    refused: set[str] = set()
-    made = Plain()
-    try:
-        made = STRICT.build(Plain, table)
-    except Mistakes as error:
-        refused = {mistake.path for mistake in error.mistakes}
-    right: dict[str, tuple[type, ...]] = {
-        "whole": (int,),
-        "number": (int, float),
-        "text": (str,),
-        "switch": (bool,),
-        "path": (str,),
-    }
-    assert refused == {
-        key
-        for key, value in table.items()
-        if not isinstance(value, right.get(key, ()))
-        or (isinstance(value, bool) and key != "switch")
-    }
-    if refused:
-        return
-    for key, value in table.items():
-        built = getattr(made, key)
-        same = built == value or built != built  # NaN is unequal to itself
-        assert str(built) == str(Path(str(value))) if key == "path" else same
-        assert isinstance(built, bool) is isinstance(value, bool)
 
 
 def test_objects_stay_themselves() -> None:

@@ -240,7 +240,7 @@ def test_the_check_of_all(world: Plugins, monkeypatch: pytest.MonkeyPatch) -> No
     ("words", "name", "piece"),
     [
         ("check thesos", "plugin-unknown", 'did you mean "thesis"?'),
-        ("list --kind scorer", "kind-unknown", "hint      --kind score\n"),
+        ("list --kind scorer", "usage", "hint      plausibly plugins list --help\n"),
     ],
 )
 def test_names_that_do_not_exist(world: Plugins, words: str, name: str, piece: str) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pickle
 import re
 import tomllib
-import warnings
 from decimal import Decimal
 from pathlib import Path
 
@@ -14,7 +12,6 @@ import pytest
 import tomli_w
 from hypothesis import given, strategies as st
 
-import plausibly
 from plausibly.config.document import lines_of, parse, path_text, paths_of
 from plausibly.config.hints import as_keys, in_words_of_the_file
 from plausibly.config.load import draft, load
@@ -27,9 +24,8 @@ from plausibly.config.settings import (
     Settings,
     Splits,
 )
-from plausibly.errors import InputError, PlausiblyWarning, warn
-from plausibly.study.prepare import prepare
-from study_world import SIX_MISTAKES, SMALLEST, WHOLE, error, rows, study
+from plausibly.errors import InputError
+from study_world import SMALLEST, WHOLE, rows, study
 
 READER = 'reader = "long-table"'
 VOTED = 'calibrator = "majority-vote"'
@@ -38,15 +34,13 @@ OWN_READER = 'reader = {name = "long-table", '
 
 def test_every_table_of_a_study() -> None:
     result = study(WHOLE)
-    names = [calibration.name for calibration in result.methods]
-    assert names == ["everyone", "majority-vote", "monte-carlo(draws=4), maximum"]
     assert result.alphas == (Decimal("0.1"), Decimal("0.25"))
     assert result.splits == Splits(count=6)
     assert result.examples == Examples(path=Path("patients.csv"), cluster="patient")
     assert result.output == Output(folder=Path("out"))
     assert (result.plugins, result.evaluation) == (Plugins(), Evaluation())
-    typed = study(f"alphas = [0.10, 1e-2, 0.29999999999999999]\n{SMALLEST}")
-    assert [str(alpha) for alpha in typed.alphas] == ["0.10", "0.01", "0.29999999999999999"]
+    typed = study(f"alphas = [0.10, 0.29999999999999999]\n{SMALLEST}")
+    assert [str(alpha) for alpha in typed.alphas] == ["0.10", "0.29999999999999999"]
 
 
 def test_parameters_of_the_reader_stand_beside_its_name_or_in_a_table_of_its_own() -> None:
@@ -65,49 +59,36 @@ MISTAKES = [  # in WHOLE: what is replaced, by what, line and path of the mistak
     ("seed = 1", "sede = 1", "1 sede", 'did you mean "seed"?'),
     ("seed = 1", "colour = 1", "1 colour", "no such key; it has seed, alphas, annotations"),
     ("[0.1, 0.25]", "0.1", "2 alphas", "write alphas = [0.1]"),
-    ("[0.1, 0.25]", '"0.1"', "2 alphas", "write alphas = [0.1]"),
-    ("[0.1, 0.25]", "[]", "2 alphas", "found none; write alphas = [0.1]"),
+    ("[0.1, 0.25]", "[]", "2 alphas", "found a list of 0; write alphas = [0.1]"),
     ("[0.1, 0.25]", '["0.1"]', "2 alphas[0]", 'found the text "0.1"; write 0.1'),
     ("[0.1, 0.25]", '["ten"]', "2 alphas[0]", 'found the text "ten"'),
     ("[0.1, 0.25]", "[true]", "2 alphas[0]", "found true"),
-    ("[0.1, 0.25]", "[5]", "2 alphas[0]", "found 5; 95% is 0.05"),
-    ("[0.1, 0.25]", "[0.1, 90]", "2 alphas[1]", "found 90; 90% is 0.1"),
-    ("[0.1, 0.25]", "[97.5]", "2 alphas[0]", "found 97.5; 97.5% is 0.025"),
-    ("[0.1, 0.25]", "[0]", "2 alphas[0]", "found 0"),
+    ("[0.1, 0.25]", "[5]", "2 alphas[0]", "found 5; write 0.05"),
+    ("[0.1, 0.25]", "[0.1, 90]", "2 alphas[1]", "found 90; write 0.1"),
+    ("[0.1, 0.25]", "[97.5]", "2 alphas[0]", "found 97.5; write 0.025"),
     ("[0.1, 0.25]", "[1.0]", "2 alphas[0]", "found 1.0"),
-    ("[0.1, 0.25]", "[-0.1]", "2 alphas[0]", "found -0.1"),
     ("[0.1, 0.25]", "[nan]", "2 alphas[0]", "found NaN"),
-    ("[0.1, 0.25]", "[inf]", "2 alphas[0]", "found Infinity"),
     ("[0.1, 0.25]", "[0.1, 0.10]", "2 alphas[1]", "0.10 is there already; leave it out"),
     (READER, "reader = 7", "6 annotations.reader", "this is no reader: 7; expected a name"),
     (READER, 'reader = "long-tabel"', "6 annotations.reader", 'mean "long-table"? All: plausib'),
-    (READER, 'reader = {name = "long-tabel"}', "6 annotations.reader.name", '"long-table"?'),
     (READER, f"{READER}\nmising = []", "7 annotations.mising", 'did you mean "missing"?'),
     (READER, f'{READER}\nunanswerd = "x"', "7 annotations.unanswerd", 'mean "unanswered"?'),
     (READER, f'{READER}\nmissing = "?"', "7 annotations.missing", 'write missing = ["?"]'),
     (READER, f'{OWN_READER}missing = "?"}}', "6 annotations.reader.missing", '= ["?"]'),
-    (READER, f'{OWN_READER}kind = "a"}}\nkind = "b"', "7 annotations.kind", "is given twice"),
+    (READER, f"{OWN_READER}missing = []}}\nmissing = []", "7 annotations.missing", "there twice"),
     (READER, 'unanswered = "dorp"', "6 annotations.unanswered", 'write unanswered = "drop"'),
     ("count = 6", "count = 0", "25 splits.count", "must be >= 1, found 0"),
-    ("count = 6", "count = true", "25 splits.count", "expected an integer, found true"),
     ("count = 6", "test = 1", "25 splits.test", "must be < 1.0, found 1.0"),
-    ("count = 6", "tset = 0.5", "25 splits.tset", 'did you mean "test"?'),
-    ("count = 6", "draws = []", "25 splits.draws", "expected one number or more, found none"),
-    ("count = 6", "draws = [1, 0]", "25 splits.draws", "must be >= 1, found 0"),
-    ("count = 6", "sizes = [5, 7, 5]", "25 splits.sizes", "found 5 2 times"),
+    ("count = 6", "draws = []", "25 splits.draws", "different numbers from 1 on, found []"),
+    ("count = 6", "draws = [1, 0]", "25 splits.draws", "found [1, 0]"),
+    ("count = 6", "sizes = [5, 7, 5]", "25 splits.sizes", "found [5, 7, 5]"),
     ("count = 6", "sizes = [5.5]", "25 splits.sizes[0]", "expected an integer, found 5.5"),
-    ("count = 6", "sizes = 5", "25 splits.sizes", "expected a list, each an integer, found 5"),
-    ("count = 6", "stratify = 5", "25 splits.stratify", 'write stratify = "5"'),
     ("count = 6", "strata = 'site'", "25 splits.strata", 'did you mean "stratify"?'),
     ('folder = "out"', "folder = 3", "29 output.folder", "expected a path, found 3"),
     (VOTED, 'calibrator = "majorty-vote"', "18 methods[1].calibrator", '"majority-vote"? All: pl'),
     (VOTED, "draws = 3", "18 methods[1].draws", "no such key; it has name, calibrator, score"),
-    (VOTED, f'{VOTED}\nname = ""', "19 methods[1].name", "found an empty text; leave it out"),
-    ("draws = 4", "draws = 0", "21 methods[2].calibrator.draws", "must be >= 1, found 0"),
     ("draws = 4", "drwas = 4", "21 methods[2].calibrator.drwas", 'did you mean "draws"?'),
     ('name = "monte-carlo", ', "", "21 methods[2].calibrator", "found the keys draws; all: plaus"),
-    ('combiner = "maximum"', 'name = "everyone"', "22 methods[2].name", "methods[0] is called"),
-    ('name = "everyone"', VOTED, "17 methods[1]", 'methods[0] is called "majority-vote" too'),
 ]
 
 
@@ -121,31 +102,18 @@ def test_each_mistake_has_its_line_path_and_hint(
     assert piece in result
 
 
-def test_mistakes_are_independent_of_each_other() -> None:
-    places = [row.split(": ")[0] for row in rows(SIX_MISTAKES)]
-    assert places == [
-        "2 alphas[1]",
-        "5 annotations.raeder",
-        "6 annotations.aggregator",
-        "12 methods[0].calibrator.draws",
-        "13 methods[0].combiner.held_out",
-    ]
-
-
 PATHS = "[annotations]\npath = 'a'\n[predictions]\npath = 'p'\n"
 MISSING = {
-    "[predictions]\npath = 'p'\n[[methods]]\n": ["- annotations"],
-    "[annotations]\npath = 'a'\n[[methods]]\n": ["- predictions"],
+    "[predictions]\npath = 'p'\n[[methods]]\n": ["- annotations.path"],
+    "[annotations]\npath = 'a'\n[[methods]]\n": ["- predictions.path"],
     PATHS: ["- methods"],
-    f"{PATHS}[methods]\n": ["5 methods"],
     f"methods = []\n{PATHS}": ["1 methods"],
     f"methods = [3]\n{PATHS}": ["1 methods[0]"],
-    f'predictions = "p.csv"\n{SMALLEST.partition("[pred")[0]}[[methods]]\n': ["1 predictions"],
+    f"{PATHS}[methods]\ncalibrator = 'expected'\n": ["5 methods"],
     "[annotations]\n[predictions]\nscale = 'logit'\n[[methods]]\n": [
         "1 annotations.path",
         "2 predictions.path",
     ],
-    "annotations = 3\n[predictions]\npath = 'p'\n[[methods]]\n": ["1 annotations"],
     f"{PATHS}[plausibilities]\npath = 'l'\n[[methods]]\n": ["5 plausibilities"],
 }
 
@@ -169,32 +137,18 @@ def test_paths_start_where_the_file_lies_and_other_values_stay() -> None:
     assert moved.annotations.path == absolute
 
 
-def test_several_mistakes_are_listed_and_the_first_is_an_error() -> None:
-    result = error(WHOLE.replace("count = 6", "count = 0").replace("seed", "sede"))
-    several = """\
-study.toml: 2 mistakes, nothing was run
- line 1   sede: no such key; did you mean "seed"?
- line 25  splits.count: must be >= 1, found 0
-error config-key: study.toml line 1: sede is no key
-  expected  seed
-  found     sede (mistake 1 of 2, all are listed)
-  hint      write seed = 1"""
-    assert str(result) == str(pickle.loads(pickle.dumps(result))) == several
-    first = {"path": "sede", "line": 1, "text": 'sede: no such key; did you mean "seed"?'}
-    second = {"path": "splits.count", "line": 25, "text": "splits.count: must be >= 1, found 0"}
-    assert result.details["mistakes"] == [
-        {**first, "hint": "write seed = 1"},
-        {**second, "hint": ""},
-    ]
-
-
 @pytest.mark.parametrize(
-    ("text", "line"), [("seed = 1\n[annotations]\npath = votes.csv\n", 3), ("seed = [1,\n", 2)]
+    ("text", "line", "hint"),
+    [
+        ("seed = 1\n[annotations]\npath = votes.csv\n", 3, "fix that line"),
+        ("seed = [1,\n", 2, "fix that line"),
+        ('[annotations]\npath = "C:\\users\\x.csv"', 2, "write the path with / for each backslash"),
+    ],
 )
-def test_text_that_is_no_toml(text: str, line: int) -> None:
+def test_text_that_is_no_toml(text: str, line: int, hint: str) -> None:
     with pytest.raises(InputError, match=f"toml-broken: study.toml line {line} ") as caught:
         parse(text, "study.toml")
-    assert caught.value.details == {"line": line}
+    assert caught.value.hint.startswith(hint)
 
 
 DECIMALS = st.decimals(allow_nan=False) | st.just(Decimal("NaN"))
@@ -228,27 +182,17 @@ def test_any_tables_give_a_study_or_mistakes_below_their_keys(table: dict[str, o
 
 
 HINTS = {
-    'strip=True, or rename={"dog ": "dog"}': "[labels] strip = true, or [labels] rename = "
-    '{ "dog " = "dog" }',
     "fix the names, or only_common=True, which keeps 2,888": "fix the names, or "
     "[examples] only_common = true, which keeps 2,888",
-    "at_least=10, or fewer coordinates": "[evaluation] at_least = 10, or fewer coordinates",
-    'unanswered="drop"': '[annotations] unanswered = "drop"',
     'normalise=True, or scale="any"': "[predictions] normalise = true, or "
     '[predictions] scale = "any"',
     'reader="long-table", columns={"example": "item", "annotator": "rater"}': "[annotations] "
-    'reader = "long-table", columns = { example = "item", annotator = "rater" }',
-    'columns={"example": "my item"}, with the positions': "[annotations] columns = "
-    '{ example = "my item" }, with the positions',
-    'example="case id", if that column names the examples': '[predictions] example = "case id", '
-    "if that column names the examples",
+    'reader = "long-table", [annotations] columns = { example = "item", annotator = "rater" }',
     'labels="labels.txt" (one name per line)': '[labels] path = "labels.txt" (one name per line)',
     "declare them: labels=[...]": "declare them: labels=[...]",
     'missing=["NA", "nan"], if it is': '[annotations] missing = ["NA", "nan"], if it is',
     'reader={"name": "counts", "ignore": "x"}': '[annotations] reader = { name = "counts", '
     'ignore = "x" }',
-    'plausibly plugins list --kind reader; name one: reader="NAME"': "plausibly plugins list "
-    '--kind reader; name one: [annotations] reader = "NAME"',
     'by="site", or ties="any"': '[evaluation] by = ["site"], or [evaluation] ties = "any"',
     "-o elsewhere; the old sets.csv is as it was": "-o elsewhere; the old sets.csv is as it was",
 }
@@ -259,94 +203,64 @@ def test_arguments_become_keys_that_can_be_typed(hint: str) -> None:
     assert as_keys(hint) == HINTS[hint]
     fields = {field.name for field in attrs.fields(Settings)}
     for table, pairs in re.findall(
-        r"\[(\w+)\] (\w+ = .+?)(?:, or |, if|, which|, with|$)", HINTS[hint]
+        r"\[(\w+)\] (\w+ = .+?)(?:, or |, if|, which|, with|, \[|$)", HINTS[hint]
     ):
         assert table in fields
-        assert tomllib.loads(pairs.partition(" (one")[0].replace(", columns", "\ncolumns"))
+        assert tomllib.loads(pairs.partition(" (one")[0])
 
 
-def test_errors_of_a_block_name_keys_and_hide_no_warning() -> None:
-    @in_words_of_the_file()
-    def reading() -> None:
-        warn("labels-like-missing", "12 labels", hint='missing="NA", if it is')
-        warnings.warn("another", UserWarning, stacklevel=1)
+def test_errors_of_a_block_name_keys() -> None:
+    with pytest.raises(InputError) as caught, in_words_of_the_file():
         raise InputError("example-unanswered", "37 examples", hint='unanswered="drop"')
-
-    with warnings.catch_warnings(record=True) as recorded:
-        warnings.simplefilter("always")
-        with pytest.raises(InputError) as caught:
-            reading()
     assert caught.value.hint == '[annotations] unanswered = "drop"'
-    assert isinstance(recorded[0].message, PlausiblyWarning)
-    assert recorded[0].message.hint == '[annotations] missing = ["NA"], if it is'
-    assert len(recorded) == 2
 
 
 # ---- lines of keys
 
 
 DOCUMENT = '''\
-a = 1 # x = 2
 "b c".d = [1,
-  2, [3], {x = "}]", 'y.z' = """
+  2, {x = "}]", 'y.z' = """
 q = 1
 """, k = 4}, # [t]
 ]
-[t]  # [u]
 [ t . u ]
 k = 'a]'
-
-[[l]]
-n = 1
 [[l]]
 [l.m]
 n.o = 2
 [[l.z]]
-[[l.z]]
-when = 1979-05-27 07:32:00
-none = ""
-few = [ ]
-no = {}
 lit = \'\'\'
 it's
 \'\'\'
-"""last" = 3
-'''.replace('"""last"', '"la\\u0073t"')
+"la\\u0073t" = 3
+'''
 
 
 def test_every_form_of_key() -> None:
     assert lines_of(DOCUMENT) == {
-        "a": 1,
-        "b c": 2,
-        "b c.d": 2,
-        "b c.d[0]": 2,
-        "b c.d[1]": 3,
-        "b c.d[2]": 3,
-        "b c.d[2][0]": 3,
-        "b c.d[3]": 3,
-        "b c.d[3].x": 3,
-        "b c.d[3].y.z": 3,
-        "b c.d[3].k": 3,  # a string that goes on hides where the next key begins
-        "t": 7,
-        "t.u": 8,
-        "t.u.k": 9,
-        "l": 11,
-        "l[0]": 11,
-        "l[0].n": 12,
-        "l[1]": 13,
-        "l[1].m": 14,
-        "l[1].m.n": 15,
-        "l[1].m.n.o": 15,
-        "l[1].z": 16,
-        "l[1].z[0]": 16,
-        "l[1].z[1]": 17,
-        "l[1].z[1].when": 18,
-        "l[1].z[1].none": 19,
-        "l[1].z[1].few": 20,
-        "l[1].z[1].no": 21,
-        "l[1].z[1].lit": 22,
-        "l[1].z[1].last": 25,
+        "b c": 1,
+        "b c.d": 1,
+        "b c.d[0]": 1,
+        "b c.d[1]": 2,
+        "b c.d[2]": 2,
+        "b c.d[2].x": 2,
+        "b c.d[2].y.z": 2,
+        "b c.d[2].k": 2,  # a string that goes on hides where the next key begins
+        "t": 6,
+        "t.u": 6,
+        "t.u.k": 7,
+        "l": 8,
+        "l[0]": 8,
+        "l[0].m": 9,
+        "l[0].m.n": 10,
+        "l[0].m.n.o": 10,
+        "l[0].z": 11,
+        "l[0].z[0]": 11,
+        "l[0].z[0].lit": 12,
+        "l[0].z[0].last": 15,
     }
+    assert lines_of("a = 1\r\nb = 2\r\n") == {"a": 1, "b": 2}
 
 
 KEYS = st.text(st.sampled_from("ab-_ é\"'#{}=,\\\n"), min_size=1, max_size=4)
@@ -382,26 +296,3 @@ def test_a_key_stands_where_its_value_stands(table: dict[str, object]) -> None:
             continue
         lines = [number for number, row in enumerate(text.split("\n"), 1) if str(value) in row]
         assert [result[path_text(path)]] == lines
-
-
-def test_other_ends_of_lines_and_keys_that_are_written_alike() -> None:
-    assert lines_of("a = 1\r\nb = 2\r\n") == {"a": 1, "b": 2}
-    assert lines_of('a.b = 1\n"a.b" = 2\nc = 3\n') == {"a": 1, "c": 3}
-
-
-@pytest.mark.parametrize("path", [r"C:\users\x.csv", r"data\test.csv"])
-def test_backslashes_of_paths(tmp_path: Path, path: str) -> None:
-    study = tmp_path / "study.toml"
-    parts = (
-        f'[annotations]\npath = "{path}"',
-        '[predictions]\npath = "p.csv"',
-        "[[methods]]\ncalibrator = {name = 'expected'}",
-    )
-    study.write_text("\n".join(parts))
-    with pytest.raises(plausibly.InputError) as caught:
-        prepare(study)
-    assert caught.value.name == ("toml-broken" if path[0] == "C" else "config-key")
-    assert "/ for each backslash" in caught.value.hint
-    assert "\t" not in str(caught.value)
-    shown = "backslash" if path[0] == "C" else path
-    assert shown in str(caught.value)

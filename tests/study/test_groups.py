@@ -160,19 +160,6 @@ def test_coverage_by_group_is_the_mean_of_each_with_a_widened_interval(
     assert [one.high for one in found] == sorted(one.high for one in found)
 
 
-def test_a_large_weak_group_is_weaker_than_a_small_one() -> None:
-    sites = ["large"] * 400 + ["tiny"] * 2 + ["fine"] * 400
-    covered = [number % 5 > 0 for number in range(400)] + [False, True] + [True] * 400
-    model = examples(site=list(sites))
-    sets = model.copy(data=np.array([[one, one] for one in covered])).expand_dims(alpha=[0.1, 0.2])
-    found = coverage_by_group(sets, model, ["site"])
-    assert [(one.alpha, one.group) for one in found] == [
-        (alpha, group) for alpha in (0.1, 0.2) for group in ("large", "tiny", "fine")
-    ]
-    assert found[0].high < 0.9 < found[1].high
-    assert coverage_by_group(sets, model, []) == []
-
-
 def test_numbers_and_true_labels_are_no_groups(world: World) -> None:
     rows = world.path("patients.csv").read_text().splitlines()
     wide = [f"{rows[0]},age,weight,serial,same"]

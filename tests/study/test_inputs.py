@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 import xarray as xr
 
 import plausibly
 from cli_world import LABELS, World, run
-from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.errors import InputError
 from plausibly.io import write_plausibilities
-from plausibly.study import Prepared, prepare, run_study
-from study_world import SIX_MISTAKES, WHOLE
+from plausibly.study import Prepared, prepare
+from study_world import SIX_MISTAKES, WHOLE, studied
 
 
 def prepared(world: World, text: str) -> Prepared:
@@ -29,16 +27,16 @@ def refused(world: World, text: str) -> str:
 
 CHECKED = """\
 study.toml: 6 mistakes, nothing was run
- line 2   alphas[1]: expected a number between 0 and 1, found 5; 95% is 0.05
+ line 2   alphas[1]: expected a number between 0 and 1, found 5; write 0.05
  line 5   annotations.raeder: no such key; did you mean "reader"?
  line 6   annotations.aggregator: no aggregator "inverse-rnk"; did you mean
           "inverse-rank"? All: plausibly plugins list --kind aggregator
  line 12  methods[0].calibrator.draws: expected an integer, found the text "10";
           write draws = 10
- line 13  methods[0].combiner.held_out: maximum has no such parameter; ecdf,
-          held-out-rank and pac have it
+ line 13  methods[0].combiner.held_out: no such parameter; ecdf, held-out-rank
+          and pac have it
  line 19  examples.cluster: examples have no "patient_id"; they have patient,
-          site
+          site; write cluster = "patient"
 """
 
 
@@ -70,26 +68,21 @@ WRONG = """
 "patient" -> "patent" | line 13: examples.cluster is | cluster = "patient"
 [output] -> [evaluation]~true_label = "diagnosi"~[output] | evaluation.true_label | "diagnosis"
 [output] -> [evaluation]~by = ["site", "sites"]~[output] | line 29: evaluation.by[1] | write "site"
-"patients.csv" -> "patients.csv"~one_per = "who" | 13: examples.one_per is | name one of those
+"patients.csv" -> "patients.csv"~one_per = "who" | 13: examples.one_per is | name a table that has
 count = 6 -> stratify = "sit" | line 25: splits.stratify is | write stratify = "site"
 path = "patients.csv"~ ->  | line 12: examples.cluster | name a table that has
 patients.csv: c03,p1, -> c03,, | 1 of 30 examples have no "patient"
-"out" -> "out"~[evaluation]~true_label = "diagnosis" & patients.csv: 2,north,fox -> 2,north,owl \
-| 1 examples have a "diagnosis" that the sets do not
 votes.csv -> votes.cvs | file-missing: annotations | did you mean votes.csv?
 votes.csv -> data/votes.csv | annotations "data/votes.csv": there is no such
 votes.csv"~reader = "long-table" -> x" & probabilities -> votes & "x" -> "probabilities.csv" \
 | error files-swapped: annotations.path and predictions.path
 probabilities.csv: 0.80,0.15 -> 0.80,oops | probabilities.csv line 2
-probabilities.csv: 0.80,0.15 -> 0.80,oops & seed -> sede | line 9 predictions.path: probabilities
-votes.csv: c00,w0,cat -> c00,w0,cat,x & seed -> sede | annotations.path: votes.csv line 2 has 4
+votes.csv: c00,w0,cat -> c00,w0,cat,x & seed -> sede | 1 sede: no such | votes.csv line 2 has 4
+[[methods]]~calib -> [[methods]]~name = "everyone"~calib | method-twice: two methods of the study
 votes.csv: task,worker,label -> item,rater,answer | [annotations] columns = { example =
-"long-table" -> "long-table"~columns = { label = "x" } & seed -> sede | annotations.columns
-probabilities.csv" -> probabilities.csv"~variable = "x" & seed -> sede | predictions.variable: prob
 probabilities.csv: cat,dog,fox -> cat,"dog ",fox | strip = true
 probabilities.csv: cat,dog,fox -> cat,dog,Fox | [labels] rename = { fox = "Fox" }
 [output] -> [labels]~rename = {wolf = "Fox"}~[output] | label-unknown: no file has a label
-[output] -> [labels]~rename = {wolf = "Fox"}~[output] & seed -> sede | labels.rename: no file
 """
 """Edits of the study, or of a file before a colon, and pieces of the error; ~ ends a line."""
 
@@ -109,23 +102,6 @@ def test_each_problem_of_a_file_has_its_key_and_a_hint(world: World, case: str) 
     message = refused(world, text)
     for piece in pieces:
         assert piece in message
-
-
-def test_names_of_labels_and_columns_are_made_alike(world: World) -> None:
-    plain = prepared(world, WHOLE).plausibilities
-    world.edit(*CAPITAL)
-    ready = prepared(world, f'{WHOLE}[labels]\nstrip = true\nrename = {{fox = "Fox"}}\n')
-    assert list(ready.plausibilities["label"].values) == ["cat", "dog", "Fox"]
-    ready = prepared(world, f'{WHOLE}[labels]\nstrip = true\nrename = {{Fox = "fox"}}\n')
-    assert list(ready.predictions["label"].values) == list(LABELS)
-    world.edit("probabilities.csv", '"dog ",Fox', "dog,fox")
-    world.replace("votes.csv", "dog", "dog ", 2)
-    ready = prepared(world, f'{WHOLE}[labels]\nrename = {{"dog " = "dog"}}\n')
-    xr.testing.assert_equal(plain, ready.plausibilities)
-    world.replace("votes.csv", "dog ", "dog", 2)
-    world.edit(*OTHER_COLUMNS)
-    text = WHOLE.replace(READER, f"{READER}\n{COLUMNS}")
-    xr.testing.assert_equal(prepared(world, text).plausibilities, plain)
 
 
 def test_declared_labels_without_answers(world: World) -> None:
@@ -166,17 +142,15 @@ def test_a_study_of_plausibilities(world: World) -> None:
         '[annotations]\npath = "votes.csv"\nreader = "long-table"\n',
         '[plausibilities]\npath = "lam.nc"\n',
     ).replace('path = "patients.csv"\n', "")  # its cluster is a coordinate of the plausibilities
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PlausiblyWarning)
-        voted = run_study("study.toml")
-        world.write("study.toml", text)
-        aggregated = run_study("study.toml")
+    voted = studied("study.toml")
+    world.write("study.toml", text)
+    aggregated = studied("study.toml")
     xr.testing.assert_identical(aggregated.compared, voted.compared)
     assert aggregated.predictor.metadata.aggregator == "plausibilities as given"
     checked = run("config", "check", "study.toml", "--json").document
-    assert checked["plausibilities"] == {"file": "lam.nc"}
+    assert checked["plausibilities"]["file"] == "lam.nc"
     out = run("config", "check", "study.toml").out
-    assert "plausibilities  lam.nc: 30 examples, 3 labels\n" in out
+    assert "plausibilities  lam.nc: plausibilities of 30 examples, 3 labels\n" in out
     assert "aggregator" not in out
 
 

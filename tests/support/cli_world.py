@@ -109,6 +109,17 @@ def done(line: str, *words: str | Path) -> Ran:
     return ran
 
 
+def asked(words: str, shell: str = "bash") -> dict[str, str]:
+    """Return the environment in which a shell asks for what may follow."""
+    return {
+        "_PLAUSIBLY_COMPLETE": f"complete_{shell}",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split(" ")) - 1),
+        "_TYPER_COMPLETE_ARGS": words,
+        "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+    }
+
+
 def refused(line: str, name: str, *pieces: str, code: int = 2) -> Ran:
     """Check that a command prints an error of that name with these pieces, and writes nothing."""
     before = {path: path.stat().st_mtime_ns for path in Path().iterdir()}

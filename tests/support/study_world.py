@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import tomllib
+import warnings
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
 
 from plausibly import registry
 from plausibly.config.document import Document, parse
-from plausibly.config.load import Draft, SettingsError, draft, located, study_mistakes
+from plausibly.config.load import Draft, SettingsError, draft
 from plausibly.config.settings import Settings
-from plausibly.errors import MissingExtra
+from plausibly.errors import PlausiblyWarning
 from plausibly.plugin import (
     CALIBRATOR,
     CalibrationData,
@@ -23,8 +25,9 @@ from plausibly.plugin import (
     Keys,
     resolve,
 )
-from plausibly.protocols import ScoreFunction
 from plausibly.registry import Registry
+from plausibly.study import Prepared, StudyResult, run_study
+from plausibly.study.prepare import StudyLike, missing_keys
 
 SMALLEST = """\
 [annotations]
@@ -104,21 +107,27 @@ def document(text: str) -> Document:
 
 
 def rows(text: str) -> list[str]:
-    """Return the mistakes of a text that can be told before any file is read: a row each."""
-    one = drafted(text)
-    found = located([*one.mistakes, *study_mistakes(one)], one.document.lines)
-    return [f"{'-' if row.line is None else row.line} {row.text}" for row in found]
+    """Return the mistakes of a text before any file is read, a row each with its line."""
+    mistakes: Any = error(text).details["mistakes"]  # Any: plain data
+    return [f"{one['line'] or '-'} {one['text']}" for one in mistakes]
 
 
 def error(text: str) -> SettingsError:
     one = drafted(text)
-    return one.error([*one.mistakes, *study_mistakes(one)])
+    return one.error([*one.mistakes, *missing_keys(one)])
 
 
 def drafted(text: str) -> Draft:
     """Return the settings of a text, before any file is read."""
     one = document(text)
     return draft(one.tables, one)
+
+
+def studied(source: Prepared | StudyLike) -> StudyResult:
+    """Return the result of a study, without its warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlausiblyWarning)
+        return run_study(source)
 
 
 def written(folder: Path) -> dict[str, bytes]:
@@ -140,36 +149,8 @@ class Wrapped:
         return self.inner.calibrate(data, keys)
 
 
-@attrs.frozen(kw_only=True)
-class Unset:
-    """A calibrator with a parameter that may be None, and is not by default."""
-
-    level: float | None = 0.5
-
-    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        raise NotImplementedError
-
-
-@attrs.frozen(kw_only=True)
-class Broken(ScoreFunction):
-    """A calibrator that only its own data suit."""
-
-    pair: tuple[str, int] = ("a", 1)
-    either: int | str = 1
-
-    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        raise LookupError(self.pair[0])
-
-
-def needs_an_extra() -> Wrapped:
-    raise MissingExtra("extra-missing", "it needs more", hint='pip install "plausibly[more]"')
-
-
 def with_more_components(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have a registry of this test's own, with the calibrators above in it."""
+    """Have a registry of this test's own, with the calibrator above in it."""
     fresh = Registry()
     fresh.register(CALIBRATOR, "wrapped", Wrapped)
-    fresh.register(CALIBRATOR, "unset", Unset)
-    fresh.register(CALIBRATOR, "broken", Broken)
-    fresh.register(CALIBRATOR, "needy", needs_an_extra)
     monkeypatch.setattr(registry, "default", lambda: fresh)

@@ -5,29 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from plausibly.cli import dry, layout, options
-from plausibly.cli.output import Output
+from plausibly.cli import layout, options
+from plausibly.cli.output import DryRun, Output, check_path, show_dry_run
 from plausibly.config.load import Draft
 from plausibly.text import percent
 
 FLAGS = {
-    "Files": (
-        options.ANNOTATIONS.needed(),
-        options.out("output.plausibilities").needed(),
-        options.LABELS,
-    ),
+    "Files": "-a -o --labels",
     "Format of the annotations": options.FORMAT,
-    "Plausibilities": (
-        options.AGGREGATOR,
-        options.Flag("--form", "output.form", "FORM"),
-        options.SEED,
-    ),
+    "Plausibilities": "--aggregator --form --seed",
 }
+KEYS = {"-o": "output.plausibilities"}
+REQUIRED = "-a -o"
 
 MANY_LABELS = 1_000  # up to here, a number for each label is written by default
 
 
-def aggregate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> None:
+def aggregate(output: Output, loaded: Draft, *, dry_run: DryRun = False) -> None:
     r"""Turn expert annotations into plausibilities: a distribution over labels for each example.
 
     plausibly aggregate -a votes.csv -o plausibilities.csv
@@ -48,9 +42,9 @@ def aggregate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     from plausibly.kernels.coverage import tie_counts
     from plausibly.study.reading import check_renames, read_answers
 
-    settings, files = loaded.settings, options.inputs(FLAGS, loaded)
+    settings, files = loaded.settings, output.inputs
     out = settings.output.plausibilities or Path()
-    dry.check_output(out, files)
+    check_path(out, files)
     with output.working("reading files"):
         answers = read_answers(settings)
     plausibilities, label_texts = answers.plausibilities, answers.labels
@@ -111,10 +105,8 @@ def aggregate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     how = ways.get(form, "")
     if dry_run:
         would = f"write these plausibilities{how}"
-        dry.show(output, read=files, rows=rows, would=would, write=[out])
+        show_dry_run(output, read=files, rows=rows, would=would, write=[out])
         return
-    following = ["plausibly", "calibrate", "--plausibilities", out, "-p", "PREDICTIONS"]
-    following += ["-o", "predictor.nc"]
-    rows.append(("saved", f"{out} ({layout.size(out)}{how})"))
-    rows.append(("next", layout.command_line(following, indent=16)))
-    output.rows(rows)
+    following = ("plausibly", "calibrate", "--plausibilities", out, "-p", "PREDICTIONS")
+    saved = f"{out} ({layout.size(out)}{how})"
+    output.rows([*rows, ("saved", saved), ("next", (*following, "-o", "predictor.nc"))])

@@ -10,18 +10,12 @@ from plausibly.cli.output import Output
 from plausibly.config.load import Draft
 
 FLAGS = {
-    "Files": (options.ANNOTATIONS.needed(), options.EXAMPLES, options.LABELS),
+    "Files": "-a -e --labels",
     "Format of the annotations": options.FORMAT,
-    "Measures": (
-        options.Flag("--annotators", "agreement.annotators"),
-        options.Flag("--order", "agreement.order", "LABEL,..."),
-        options.BY_GROUP,
-        options.CLUSTER,
-        options.Flag("--risk", "agreement.risk", "COLUMN", options.LABEL_COLUMNS),
-        options.Flag("--confidence", "agreement.confidence", "SHARE"),
-        options.SEED,
-    ),
+    "Measures": "--annotators --order --by --cluster --risk --confidence --seed",
 }
+KEYS = {"--by": "agreement.by"}
+REQUIRED = "-a"
 
 
 def agreement(output: Output, loaded: Draft) -> None:
@@ -38,7 +32,6 @@ def agreement(output: Output, loaded: Draft) -> None:
     from plausibly.annotators.certainty import annotation_certainty
     from plausibly.cli import layout
     from plausibly.conformal.aggregate import aggregate
-    from plausibly.evaluation.splits import out_of_range
     from plausibly.io import with_coordinates
     from plausibly.study.reading import annotation_facts, read_examples_of, read_table, summary_of
 
@@ -56,9 +49,6 @@ def agreement(output: Output, loaded: Draft) -> None:
             found=f"--risk {chosen.risk}",
             hint="--set agreement.draws=100",
         )
-    if chosen.draws is not None and chosen.draws < 2:
-        hint = "--set agreement.draws=100"
-        raise out_of_range("agreement.draws", chosen.draws, expected="2 or more", hint=hint)
     with output.working("reading files"):
         annotated = table = read_table(settings)
         if (about := read_examples_of(settings)) is not None:
@@ -90,8 +80,7 @@ def agreement(output: Output, loaded: Draft) -> None:
         }
         shown += ["", *describe_certainty(certainty)]
     if not chosen.annotators:
-        following: list[object] = ["plausibly", "agreement", "--annotators"]
-        if not options.found_without_flags(loaded, "annotations.path"):
-            following[2:2] = ["-a", path]
-        shown.append(layout.fields([("next       ", layout.command_line(following, indent=13))]))
+        known = options.found_without_flags(loaded, "annotations.path")
+        following = ("plausibly", "agreement", *(() if known else ("-a", path)), "--annotators")
+        shown.append(layout.fields([("next       ", following)]))
     output.show("\n".join(shown))

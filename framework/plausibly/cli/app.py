@@ -9,10 +9,9 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 from typer import BadParameter
@@ -23,6 +22,9 @@ from plausibly.cli import completion
 from plausibly.cli.layout import tolerate, wrapped
 from plausibly.cli.output import Output
 from plausibly.errors import InputError
+
+if TYPE_CHECKING:
+    from plausibly.cli.options import Flag
 
 GROUPS: dict[str, dict[str, str]] = {
     "Start": {
@@ -117,16 +119,18 @@ class Grouped(TyperCommand):
 
 
 def _declared(
-    name: str, call: Callable[..., int | None], module: ModuleType | None
+    name: str,
+    call: Callable[..., int | None],
+    module: ModuleType | None,
+    groups: Mapping[str, list[Flag]],
 ) -> Callable[..., int]:
     """Return a command as Typer reads it.
 
-    ``FLAGS`` of the module set keys: the function gets the settings as ``loaded``. Its other
+    Its flags, in `groups`, set keys: the function gets the settings as ``loaded``. Its other
     parameters are options of its own; `output` is made of ``--json --quiet --strict --debug``.
     With ``CONFIG = False`` it reads no settings file, with ``CHUNKED = True`` it computes chunks.
     """
-    flags = [flag for group in getattr(module, "FLAGS", {}).values() for flag in group]
-    reads = getattr(module, "CONFIG", True)
+    flags = [flag for group in groups.values() for flag in group]
     hints = get_type_hints(call, include_extras=True)
     declared: dict[str, tuple[Any, object]] = {  # Any: as Typer declares options
         flag.parameter: (flag.option(), None) for flag in flags
@@ -135,15 +139,15 @@ def _declared(
         if parameter.name not in ("output", "loaded"):
             declared[parameter.name] = (hints[parameter.name], parameter.default)
     if flags:
-        declared |= {"config": (_CONFIG, None)} if reads else {}
+        declared |= {"config": (_CONFIG, None)} if getattr(module, "CONFIG", True) else {}
         declared["set_keys"] = (_SET, None)
     declared |= {key: (Annotated[bool, option], False) for key, option in _PRINTING.items()}
 
     def command(**values: Any) -> int:  # Any: what was typed, which Typer has checked
         output = Output(name, **{key: values.pop(key) for key in _PRINTING})
-        config, sets = values.pop("config", None), values.pop("set_keys", None)
+        config, sets = values.pop("config", Path("none")), values.pop("set_keys", None)
         typed = {
-            flag.key: (flag.long, value)
+            flag.key: (flag.short, value)
             for flag in flags
             if (value := values.pop(flag.parameter)) not in (None, False, [])
         }
@@ -155,15 +159,16 @@ def _declared(
             from plausibly.config.settings import without_plugins
 
             output.flags = {text for flag in flags for text in flag.names.split()}
-            loaded = options.load_settings(output, config, typed, sets or (), reads=reads)
-            options.check_required(flags, loaded, name)
+            loaded = options.load_settings(output, config, typed, sets or ())
+            output.inputs = options.inputs(flags, loaded.settings)
+            for flag in flags:
+                if flag.required:
+                    options.require(loaded, name, flag.key, flag.names)
             with contextlib.ExitStack() as stack:
                 stack.enter_context(without_plugins(loaded.settings.plugins.disable))
                 if getattr(module, "CHUNKED", False):
-                    from plausibly.cli.chunks import computing
-
                     dry_run = bool(values.get("dry_run"))
-                    stack.enter_context(computing(loaded.settings.compute, dry_run=dry_run))
+                    stack.enter_context(options.computing(loaded.settings.compute, dry_run=dry_run))
                 return call(output, loaded, **values)
 
         return output.run(body)
@@ -199,13 +204,19 @@ def made(name: str) -> Any:  # Any: Typer does not export the type of its comman
         context_settings=SETTINGS,
     )
     for called, call in inner.items():
-        app.command(called, cls=Grouped, **_help(call))(_declared(f"{name} {called}", call, None))
+        app.command(called, cls=Grouped, **_help(call))(
+            _declared(f"{name} {called}", call, None, {})
+        )
     if not inner:
-        call, flags = getattr(module, name), getattr(module, "FLAGS", {})
-        groups = {title: [flag.parameter for flag in flags[title]] for title in flags}
-        shown = type("Grouped", (Grouped,), {"groups": groups})
+        call, groups = getattr(module, name), {}
+        if hasattr(module, "FLAGS"):  # what settings need is imported for their flags only
+            from plausibly.cli import options
+
+            groups = options.flags_of(module)
+        parameters = {title: [flag.parameter for flag in groups[title]] for title in groups}
+        shown = type("Grouped", (Grouped,), {"groups": parameters})
         add = app.command(name, short_help=SUMMARIES[name], **_help(call), cls=shown)
-        add(_declared(name, call, module))
+        add(_declared(name, call, module, groups))
     command = get_command(app)
     command.name = name
     return command
@@ -265,20 +276,18 @@ class Commands(TyperGroup):
                     args, prog_name, complete_var, False, windows_expand_args, **extra
                 )
             except _WRONG_USAGE as error:
-                if type(error).__name__ == "NoArgsIsHelpError":  # a group without a command
-                    output.show(_text(error))
-                    return 0
                 context = getattr(error, "ctx", None)
                 command = "plausibly" if context is None else str(context.command_path)
-                what, hint = _text(error).rstrip("."), f"{command} --help"
-                option = getattr(error, "option_name", None)
-                if near := get_close_matches(
-                    str(option), getattr(error, "possibilities", None) or ()
-                ):
-                    what, hint = f"no such option: {option}", f"did you mean {near[0]}? See {hint}"
-                raise InputError(
-                    "usage", f"{command}: {what[:1].lower()}{what[1:]}", hint=hint, source=command
-                ) from error
+                what = str(getattr(error, "format_message", error.__str__)())
+                what = what.replace("Value error, ", "")
+                # Some versions of Typer repeat the suggestion that Click makes already.
+                what = re.sub(r"( Did you mean [^?]*\?)\1", r"\1", what).strip()
+                if type(error).__name__ == "NoArgsIsHelpError":  # a group without a command
+                    output.show(what)
+                    return 0
+                what = f"{command}: {what[:1].lower()}{what[1:].rstrip('.')}"
+                hint = f"{command} --help"
+                raise InputError("usage", what, hint=hint, source=command) from error
             except SystemExit as answered:  # Typer's, after what a shell asks for
                 code = answered.code
             return code if isinstance(code, int) else 0
@@ -287,12 +296,6 @@ class Commands(TyperGroup):
         if standalone_mode:
             sys.exit(code)
         return code
-
-
-def _text(error: Exception) -> str:
-    text = str(getattr(error, "format_message", error.__str__)()).replace("Value error, ", "")
-    # Some versions of Typer repeat the suggestion that Click makes already.
-    return re.sub(r"( Did you mean [^?]*\?)\1", r"\1", text).strip()
 
 
 _HELP = "Prediction sets for labels on which experts disagree, with a stated guarantee."

@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-import attrs
-
-from plausibly.cli import chunks as chunking, dry, layout, options
-from plausibly.cli.output import Output
+from plausibly.cli import layout, options
+from plausibly.cli.output import DryRun, Output, check_path, show_dry_run
 from plausibly.config.load import Draft
 
 FLAGS = {
-    "Files": (
-        options.ANNOTATIONS,
-        options.PREDICTIONS.needed(),
-        options.EXAMPLES,
-        options.PLAUSIBILITIES,
-        options.LABELS,
-        options.out("output.predictor", about="Where to save the predictor."),
-    ),
+    "Files": "-a -p -e --plausibilities --labels -o",
     "Format of the annotations": options.FORMAT,
-    "Method": (
-        options.CALIBRATOR,
-        options.COMBINER,
-        options.SCORE,
-        options.AGGREGATOR,
-        attrs.evolve(options.ALPHA, about="Miscoverage rates to report."),
-        options.SEED,
-    ),
+    "Method": "--calibrator --combiner --score --aggregator --alpha --seed",
 }
+KEYS = {"-o": "output.predictor"}
+ABOUT = {"-o": "Where to save the predictor.", "--alpha": "Miscoverage rates to report."}
+REQUIRED = "-p"
 CHUNKED = True
 
 
-def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> None:
+def calibrate(output: Output, loaded: Draft, *, dry_run: DryRun = False) -> None:
     r"""Calibrate prediction sets on all answers of the annotators.
 
     plausibly calibrate -a votes.csv -p probabilities.csv -o predictor.nc
@@ -47,14 +34,11 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     from plausibly.study import reading
 
     options.check_answers(loaded)
-    settings, files = loaded.settings, options.inputs(FLAGS, loaded)
-    out, names, chunks = (
-        settings.output.predictor,
-        settings.output.keep_names,
-        settings.compute.chunks,
-    )
+    settings, files = loaded.settings, output.inputs
+    out, names = settings.output.predictor, settings.output.keep_names
+    chunks = settings.compute.chunks
     alphas = [str(alpha) for alpha in settings.alphas]
-    dry.check_output(out, files)
+    check_path(out, files)
     with output.working("reading files"):
         model, answers, predictions, plausibilities, left_out = reading.read_both(
             settings, chunks=chunks
@@ -63,23 +47,17 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
         warn_of_one_annotator(answers.table)
     if out.suffix == ".zarr":
         require("zarr", extra="zarr", source=str(out))
-    rows: list[layout.Row] = [
-        (answers.what, answers.text),
-        ("predictions", model.text),
-        ("left out", layout.counts(left_out)),
-    ]
-    output.document |= {
-        answers.what: answers.facts,
-        "predictions": model.facts,
-        "left_out": left_out,
-    }
+    rows: list[layout.Row] = [(answers.what, answers.text), ("predictions", model.text)]
+    rows.append(("left out", layout.counts(left_out)))
+    facts = {answers.what: answers.facts, "predictions": model.facts, "left_out": left_out}
+    output.document |= facts
     if dry_run and chunks is not None:
         # The real run reads every chunk; here the components alone are looked for.
         count = several(predictions.sizes[EXAMPLE], "example")
         would = f"read {count}, {chunks:,} at a time, and calibrate"
-        dry.show(output, read=files, rows=rows, would=would, write=[out])
+        show_dry_run(output, read=files, rows=rows, would=would, write=[out])
         return
-    with output.working("calibrating") as tick, chunking.counting(chunks, tick):
+    with output.working("calibrating") as tick, options.counting(chunks, tick):
         predictor = calibrated(
             predictions,
             plausibilities,
@@ -105,7 +83,7 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     output.document["method"] = {title: table for title, table, _ in method}
     if dry_run:
         examples, labels = several(predictor.n, "example"), several(len(predictor.labels), "label")
-        dry.show(
+        show_dry_run(
             output,
             read=files,
             rows=[*rows, ("method", layout.choices(method))],
@@ -131,7 +109,7 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     kept = f"no examples, only scores{' and hashed names' if names else ''}"
     command = guarantee.next_command(predictor, out, alphas[0], "sets.csv")
     if options.found_without_flags(loaded, "new.predictions"):
-        command = ["plausibly", "predict"]
+        command = ("plausibly", "predict")
     shape = reading.shape_text(model.predictions, matched=predictor.n)
     rows[1] = ("predictions", f"{model.source}: {shape}")
     output.rows(
@@ -141,6 +119,6 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
             *guarantee.guarantee_rows(predictor, alphas, "guarantee"),
             ("needs", guarantee.needed_of_new(predictor)),
             ("saved", f"{out} ({layout.size(out)}; {kept})"),
-            ("next", layout.command_line(command, indent=16)),
+            ("next", command),
         ]
     )

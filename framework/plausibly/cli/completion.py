@@ -6,12 +6,9 @@ import contextlib
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TypeAlias
 
 import typer
-
-if TYPE_CHECKING:
-    from plausibly.registry import Registry
 
 Offer: TypeAlias = "Callable[[str], list[tuple[str, str]]]"
 """Returns values that begin with what was typed, each with what it is."""
@@ -50,18 +47,20 @@ def columns(file: str) -> Callable[[typer.Context, str], list[tuple[str, str]]]:
     return offer
 
 
-def kind_option(text: str) -> Any:  # Any: Typer exports no type of its options
-    return typer.Option("--kind", autocompletion=offering(_kinds), metavar="KIND", help=text)
-
-
-def _kinds() -> Iterator[tuple[str, str]]:
-    from plausibly.protocols import KINDS
-
-    yield from ((kind.name, "") for kind in KINDS)
-
-
 def _plugins() -> Iterator[tuple[str, str]]:
-    yield from ((source.plugin, source.where) for source in _registry().plugins())
+    from plausibly import registry
+
+    yield from ((source.plugin, source.where) for source in registry.default().plugins())
+
+
+def _components(kind: str = "") -> Iterator[tuple[str, str]]:
+    """Yield name and summary of the components of a kind, or of all kinds."""
+    from plausibly import registry
+    from plausibly.registry.listing import overview
+
+    for row in overview(registry.default()):
+        if row.name and kind in ("", row.kind) and row.state == "ready":
+            yield row.name, row.summary
 
 
 def _figures() -> Iterator[tuple[str, str]]:
@@ -69,26 +68,6 @@ def _figures() -> Iterator[tuple[str, str]]:
 
     yield "all", "every figure"
     yield from ((entry.name, entry.shows) for entry in ENTRIES)
-
-
-def _plugins_and_components() -> Iterator[tuple[str, str]]:
-    yield from _plugins()
-    for kind, _ in _kinds():
-        yield from _components(kind)
-
-
-def _registry() -> Registry:
-    from plausibly import registry
-
-    return registry.default()
-
-
-def _components(kind: str) -> Iterator[tuple[str, str]]:
-    from plausibly.registry.listing import overview
-
-    for row in overview(_registry()):
-        if row.kind == kind and row.state == "ready":
-            yield row.name, row.summary
 
 
 def _columns(path: object) -> Iterator[tuple[str, str]]:
@@ -104,5 +83,5 @@ def _columns(path: object) -> Iterator[tuple[str, str]]:
 
 
 plugins = offering(_plugins)
-plugins_and_components = offering(_plugins_and_components)
+plugins_and_components = offering(lambda: (*_plugins(), *_components()))
 figures = offering(_figures)

@@ -37,12 +37,12 @@ def check(output: Output, *, study: Study = None) -> int:
         return error.exit_code
     output.document |= {"file": path.name, "mistakes": []}
     rows: list[layout.Row] = [("settings", path.name)]
-    following: list[object] = ["plausibly", "calibrate"]
+    following: tuple[object, ...] = ("plausibly", "calibrate")
     if isinstance(ready, Prepared):
         output.document |= words.before(ready)
         rows = [*words.blocks(ready), ("assumptions", words.assumptions_text(ready))]
-        following = ["plausibly", "run", path]
-    output.rows([*rows, ("mistakes", "none"), ("next", layout.command_line(following, indent=13))])
+        following = ("plausibly", "run", path)
+    output.rows([*rows, ("mistakes", "none"), ("next", following)])
     return 0
 
 
@@ -53,7 +53,7 @@ def show(output: Output, *, study: Study = None) -> None:
     plausibly config show study.toml --json
     """
     from plausibly.config.document import toml_text, values_of
-    from plausibly.config.resolved import origins, resolved
+    from plausibly.config.load import origins, resolved
     from plausibly.study import prepare
     from plausibly.study.prepare import settings_file
 

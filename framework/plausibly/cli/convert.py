@@ -7,14 +7,12 @@ from typing import Annotated
 
 import typer
 
-from plausibly.cli import dry, layout, options
-from plausibly.cli.output import Output
+from plausibly.cli import layout, options
+from plausibly.cli.output import DryRun, Output, check_path, show_dry_run
 from plausibly.config.load import Draft
 
-FLAGS = {
-    "Files": (options.ANNOTATIONS.needed(), options.LABELS),
-    "Format of the annotations": options.FORMAT,
-}
+FLAGS = {"Files": "-a --labels", "Format of the annotations": options.FORMAT}
+REQUIRED = "-a"
 
 
 def convert(
@@ -25,7 +23,7 @@ def convert(
         Path,
         typer.Option("--out", "-o", metavar="FILE", help="Output: .csv, .parquet, .npz or .nc."),
     ],
-    dry_run: dry.DryRun = False,
+    dry_run: DryRun = False,
 ) -> None:
     r"""Write annotations of any format as one table that keeps everything: every response in
     words, its state, labels that no annotator named, examples without answers.
@@ -39,8 +37,8 @@ def convert(
     from plausibly.io.files import check_ending
     from plausibly.study.reading import annotation_facts, read_table, summary_of
 
-    files = options.inputs(FLAGS, loaded)
-    dry.check_output(out, files)
+    files = output.inputs
+    check_path(out, files)
     path = files["-a"]
     with output.working(f"reading {path.name}"):
         table = read_table(loaded.settings)
@@ -49,12 +47,10 @@ def convert(
     rows: list[layout.Row] = [("annotations", summary_of(table, path.name))]
     if dry_run:
         would = "write every response as one table"
-        dry.show(output, read=files, rows=rows, would=would, write=[out])
+        show_dry_run(output, read=files, rows=rows, would=would, write=[out])
         return
     with output.working(f"writing {out.name}"):
         write_annotations(table, out)
     output.document["saved"] = out
-    following = ["plausibly", "aggregate", "-a", out, "-o", "plausibilities.parquet"]
-    rows.append(("saved", f"{out} ({layout.size(out)})"))
-    rows.append(("next", layout.command_line(following, indent=13)))
-    output.rows(rows)
+    following = ("plausibly", "aggregate", "-a", out, "-o", "plausibilities.parquet")
+    output.rows([*rows, ("saved", f"{out} ({layout.size(out)})"), ("next", following)])

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from plausibly.cli import dry, layout
-from plausibly.cli.output import Output
+from plausibly.cli import layout
+from plausibly.cli.output import DryRun, Output, show_dry_run
 
 if TYPE_CHECKING:
     from plausibly.demo.study import Result
@@ -26,18 +26,14 @@ _ABOUT = {
 def demo(
     output: Output,
     *,
-    data: Annotated[
-        Data, typer.Option("--data", help="Real ratings, or a toy with a known truth.")
-    ] = "nodules",
-    every: Annotated[
-        bool, typer.Option("--all", help="More methods, such as other combiners.")
-    ] = False,
+    data: Annotated[Data, typer.Option("--data", help="Real ratings, or a toy.")] = "nodules",
+    every: Annotated[bool, typer.Option("--all", help="More methods and combiners.")] = False,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where its files go.")
     ] = Path("plausibly-demo"),
     splits: Annotated[int, typer.Option("--splits", min=1, help="Random halves.")] = 100,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Random seed.")] = 1,
-    dry_run: dry.DryRun = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Show the result on 1,378 lung nodules that 3 or 4 radiologists rated; runs offline.
 
@@ -58,7 +54,7 @@ def demo(
         names = [study.SETS, Path(study.SETS).with_suffix(".json").name, study.STUDY]
         names += [study.PREDICTIONS, *answers, *([study.FIGURE] if drawable else [])]
         output.document |= {"data": data, "splits": splits}
-        dry.show(
+        show_dry_run(
             output,
             read={},
             rows=[("data", _ABOUT[data])],

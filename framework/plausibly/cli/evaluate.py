@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from plausibly.cli import chunks as chunking, options
+from plausibly.cli import options
 from plausibly.cli.output import CheckFailed, Output
 from plausibly.config.load import Draft
 
@@ -18,24 +18,12 @@ if TYPE_CHECKING:
     from plausibly.conformal.predictor import ConformalPredictor
 
 FLAGS = {
-    "Files": (
-        options.Flag("SETS", "output.sets", "SETS"),
-        options.NEW_ANNOTATIONS,
-        options.NEW_EXAMPLES,
-        attrs.evolve(options.NEW_PREDICTIONS, about="To measure where the model is in doubt."),
-        options.NEW_PLAUSIBILITIES,
-        options.LABELS,
-        options.PREDICTOR,
-    ),
-    "Format of the annotations": (*options.FORMAT, options.AGGREGATOR),
-    "Measures": (
-        options.BY,
-        options.CLUSTER,
-        options.TRUE_LABEL,
-        options.Flag("--fail-under", "evaluation.fail_under", "SHARE"),
-        options.SEED,
-    ),
+    "Files": "SETS -a -e -p --plausibilities --labels --predictor",
+    "Format of the annotations": f"{options.FORMAT} --aggregator",
+    "Measures": "--by --cluster --true-label --fail-under --seed",
 }
+KEYS = options.NEW
+ABOUT = {"-p": "To measure where the model is in doubt."}
 CHUNKED = True
 _SLACK = 1e-9  # tolerance for means of decimals, such as 0.1 + 0.7
 
@@ -67,7 +55,7 @@ def evaluate(output: Output, loaded: Draft) -> None:
 
     options.check_answers(loaded, new=True)
     if loaded.settings.evaluation.risk is not None:
-        options.check_required([options.LABELS.needed()], loaded, "evaluate")
+        options.require(loaded, "evaluate", "labels.path", "--labels")
     settings = loaded.settings.on_new_examples()
     path, chunks, measure = settings.output.sets, settings.compute.chunks, settings.evaluation
     with output.working("reading files"):
@@ -90,8 +78,8 @@ def evaluate(output: Output, loaded: Draft) -> None:
             predictions = model.predictions
             reading.check_renames(settings.labels, model)
         elif "output.predictor" in loaded.typed:
-            options.check_required([options.NEW_PREDICTIONS.needed()], loaded, "evaluate")
-    with output.working("evaluating") as tick, chunking.counting(chunks, tick):
+            options.require(loaded, "evaluate", "new.predictions", "--predictions -p")
+    with output.working("evaluating") as tick, options.counting(chunks, tick):
         evaluation = evaluated(
             sets,
             plausibilities,
@@ -121,20 +109,17 @@ def evaluate(output: Output, loaded: Draft) -> None:
         texts.append("\n".join(describe(part)))
     output.document["left_out"] = left_out
     method = [choice for choice in answers.chosen if not choice[2]]
-    before = layout.fields(
-        [
-            (answers.what, answers.brief),
-            ("left out", layout.counts(left_out)),
-            ("method", layout.choices(method)),
-        ]
-    )
-    following: list[object] = ["plausibly", "report"]
+    brief = answers.text
+    if answers.table is not None:
+        brief = reading.summary_of(answers.table, answers.source, brief=True)
+    shown = [(answers.what, brief), ("left out", layout.counts(left_out))]
+    before = layout.fields([*shown, ("method", layout.choices(method))])
+    following: tuple[object, ...] = ("plausibly", "report")
     if not options.found_without_flags(loaded, "new.predictions"):
-        known = loaded.has("output.predictor")
-        following += ["--predictor", settings.output.predictor if known else "PREDICTOR"]
-        following += ["-p", "NEW"]
-        following += ["-a" if answers.table is not None else "--plausibilities", answers.path]
-    after = layout.fields([("next       ", layout.command_line(following, indent=13))])
+        made = settings.output.predictor if loaded.has("output.predictor") else "PREDICTOR"
+        flag = "-a" if answers.table is not None else "--plausibilities"
+        following = (*following, "--predictor", made, "-p", "NEW", flag, answers.path)
+    after = layout.fields([("next       ", following)])
     block = "\n".join([before, *evaluation.lines(), *([] if texts else [after])])
     output.show("\n\n".join([block, *texts, *([after] if texts else [])]))
     if measure.fail_under is None:

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from plausibly.cli import dry, layout
-from plausibly.cli.output import Output
+from plausibly.cli import layout
+from plausibly.cli.output import DryRun, Output, check_free, show_dry_run
 
 FILES = (
     "votes.csv",
@@ -30,7 +30,7 @@ def example(
             metavar="FOLDER", show_default=False, help="Where the files go.  [the working folder]"
         ),
     ] = Path(),
-    dry_run: dry.DryRun = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Write six small files to try the commands on.
 
@@ -45,16 +45,11 @@ def example(
     from plausibly.atomic import check_writable, make_folder, replacing
 
     for name in FILES:
-        dry.check_free(
-            folder / name,
-            expected=f"a folder without {name}",
-            found="a file",
-            hint="plausibly example FOLDER, with a new folder",
-        )
+        check_free(folder / name, "plausibly example FOLDER, with a new folder")
     rows: list[layout.Row] = [("data", _ABOUT)]
     if dry_run:
         paths = [folder / name for name in FILES]
-        dry.show(output, read={}, rows=rows, would="copy six files", write=paths, into=folder)
+        show_dry_run(output, read={}, rows=rows, would="copy six files", write=paths, into=folder)
         return
     check_writable(folder / FILES[0], below=True)
     make_folder(folder)
@@ -62,9 +57,8 @@ def example(
     for name in FILES:
         with replacing(folder / name) as part:
             part.write_bytes((source / name).read_bytes())
-    command = ["plausibly", "calibrate", "-a", "votes.csv", "-p", "probabilities.csv"]
-    following = layout.command_line(command, indent=9)
-    output.document |= {"folder": folder, "written": FILES, "next": " ".join(command)}
+    following = "plausibly calibrate -a votes.csv -p probabilities.csv"
+    output.document |= {"folder": folder, "written": FILES, "next": following}
     if folder != Path():
-        following[0] = f"cd {folder}, then  {following[0]}"
+        following = f"cd {folder}, then {following}"
     output.rows([*rows, ("saved", " ".join(FILES)), ("next", following)])

@@ -27,16 +27,25 @@ def guarantee_text(guarantee: Guarantee, predictor: ConformalPredictor | None = 
     alpha, bound = f"alpha {float(guarantee.alpha):g}", guarantee.bound()
     if guarantee.level is None:
         return f"{alpha}: no guarantee; {guarantee.reason}."
-    if guarantee.vacuous:
-        parts = [f"{alpha}: vacuous: every set contains all labels."]
-    else:
+    parts = [f"{alpha}: vacuous: every set contains all labels."]
+    if not guarantee.vacuous:
         each = f"for {guarantee.per}, " if guarantee.per else ""
         average = "on average"
         if guarantee.confidence is not None:
             sure = bounded(guarantee.confidence)
             average = f"with probability {sure} over calibration sets, on average over new examples"
+        covers = guarantee.covers
+        if guarantee.target == "majority-vote":
+            covers = "the majority vote"
+        elif covers.startswith(NEW_LABEL):
+            more = covers.removeprefix(NEW_LABEL).lstrip(";, ")
+            covers = f"an annotator's answer{f' ({more})' if more else ''}"
+        comma = "," if ", " in covers else ""
+        covered = f"a set contains {covers}{comma} with probability at least {bound}"
+        if guarantee.target == "risk":
+            covered = f"{covers}, is at most {bound}"
         conditions = " and ".join(guarantee.assumes)
-        parts = [f"{alpha}: {each}{average}, {_covered(guarantee, bound)}, if {conditions}."]
+        parts = [f"{alpha}: {each}{average}, {covered}, if {conditions}."]
     if guarantee.target == "majority-vote":
         parts.append("Nothing is guaranteed about the annotators' answers.")
     if guarantee.target == "risk":
@@ -44,44 +53,31 @@ def guarantee_text(guarantee: Guarantee, predictor: ConformalPredictor | None = 
     if guarantee.level == 1 - 2 * guarantee.alpha:
         parts.append(f"That is 1 - 2 alpha, not 1 - alpha: {guarantee.reason}.")
     if guarantee.needed is not None:
-        parts.append(_needs(guarantee, counted(guarantee.needed), predictor))
-    return " ".join(filter(None, parts))
+        parts += _needs(guarantee, counted(guarantee.needed), predictor)
+    return " ".join(parts)
 
 
-def _covered(guarantee: Guarantee, bound: str) -> str:
-    covers = guarantee.covers
-    if guarantee.target == "risk":
-        return f"{covers}, is at most {bound}"
-    if guarantee.target == "majority-vote":
-        covers = "the majority vote"
-    elif covers.startswith(NEW_LABEL):
-        more = covers.removeprefix(NEW_LABEL).lstrip(";, ")
-        covers = f"an annotator's answer{f' ({more})' if more else ''}"
-    comma = "," if ", " in covers else ""
-    return f"a set contains {covers}{comma} with probability at least {bound}"
-
-
-def _needs(guarantee: Guarantee, needed: str, predictor: ConformalPredictor | None) -> str:
+def _needs(guarantee: Guarantee, needed: str, predictor: ConformalPredictor | None) -> list[str]:
     """Return with how many examples, or from which alpha on, sets are not all labels."""
+    has, unit = counted(guarantee.has), guarantee.unit.removeprefix("calibration ")
     calibration = None if predictor is None else predictor.pools.calibration
     if calibration is not None and calibration.claim.by:
-        masses = calibration.group_sizes()
-        there = " to ".join(dict.fromkeys(f"{mass:,.4g}" for mass in (min(masses), max(masses))))
-        if calibration.claim.by == BY_LABEL:
-            return f"Each label needs a plausibility mass of {needed}; there is {there}."
-        return f"Each needs {needed} {guarantee.unit}; there are {there}."
+        sizes = calibration.group_sizes()
+        there = " to ".join(dict.fromkeys(f"{size:,.4g}" for size in (min(sizes), max(sizes))))
+        by, needs = calibration.claim.by, f"{needed} {guarantee.unit}"
+        needs = f"a plausibility mass of {needed}" if by == BY_LABEL else needs
+        return [f"Each {by} needs {needs}; there are {there}."]
     if calibration is not None and calibration.weight is not None:
         most = float(guarantee.alpha / (1 - guarantee.alpha)) * float(calibration.weight.sum())
         weights = quoted(calibration.claim.weights)
-        return f"Where {weights} is more than {most:.4g}, a set contains all labels."
-    has, unit = counted(guarantee.has), guarantee.unit.removeprefix("calibration ")
+        return [f"Where {weights} is more than {most:.4g}, a set contains all labels."]
     if guarantee.vacuous and guarantee.has >= (guarantee.needed or 0):
-        return f"Too many of the {has} {guarantee.unit} have the lowest rank."
-    more = f"At least {needed} {guarantee.unit} are needed. " if guarantee.vacuous else ""
-    least = guarantee.least_alpha
-    if not least:
-        return f"{more}There are {has}." if more else ""
-    return f"{more}Smallest usable alpha with {has} {unit}: {rounded_up(least)}."
+        return [f"Too many of the {has} {guarantee.unit} have the lowest rank."]
+    more = [f"At least {needed} {guarantee.unit} are needed."] if guarantee.vacuous else []
+    if guarantee.least_alpha:
+        least = rounded_up(guarantee.least_alpha)
+        return [*more, f"Smallest usable alpha with {has} {unit}: {least}."]
+    return [*more, f"There are {has}."] if more else []
 
 
 # Any: one number, numbers by group, or None
@@ -124,8 +120,6 @@ def needed_of_new(predictor: ConformalPredictor) -> str:
 
 def next_command(
     predictor: ConformalPredictor, path: Path, alpha: object, out: str
-) -> list[object]:
-    words: list[object] = ["plausibly", "predict", path, "-p", "NEW"]
-    if of_new(predictor):
-        words += ["-e", "NEW_EXAMPLES"]
-    return [*words, "--alpha", alpha, "-o", out]
+) -> tuple[object, ...]:
+    examples = ("-e", "NEW_EXAMPLES") if of_new(predictor) else ()
+    return ("plausibly", "predict", path, "-p", "NEW", *examples, "--alpha", alpha, "-o", out)

@@ -46,9 +46,10 @@ def info(output: Output) -> None:
     threads = os.cpu_count() or 1
     if sys.platform == "linux":
         threads = len(os.sched_getaffinity(0))
-    facts = {"version": version("plausibly"), "python": platform.python_version()}
+    ours, python = version("plausibly"), platform.python_version()
     output.document |= {
-        **facts,
+        "version": ours,
+        "python": python,
         "interpreter": sys.executable,
         "threads": threads,
         "predictor_format": FORMAT,
@@ -58,13 +59,10 @@ def info(output: Output) -> None:
         "environment": environment,
     }
     output.show(
-        f"plausibly {facts['version']} · Python {facts['python']} · {threads} threads · "
-        f"predictor format {FORMAT}"
+        f"plausibly {ours} · Python {python} · {threads} threads · predictor format {FORMAT}"
     )
-    present, lacking = (
-        " ".join(name for name, there in extras.items() if there is state) or "none"
-        for state in (True, False)
-    )
+    present = " ".join(name for name, there in extras.items() if there) or "none"
+    lacking = " ".join(name for name, there in extras.items() if not there) or "none"
     output.rows(
         [
             ("core", ", ".join(f"{name} {installed}" for name, installed in core.items())),

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from plausibly.cli import dry, layout
-from plausibly.cli.output import Output
+from plausibly.cli import layout
+from plausibly.cli.output import DryRun, Output, check_free, show_dry_run
 
 HEAD = """\
 # Written by plausibly init. Please check the lines marked "guess".
@@ -25,7 +25,7 @@ def init(
         list[Path] | None,
         typer.Argument(metavar="FILE", help="Files to use.  [those of the working folder]"),
     ] = None,
-    dry_run: dry.DryRun = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Write a settings file that fits your files.
 
@@ -43,12 +43,7 @@ def init(
     from plausibly.study.recognise import folder_files, recognised
 
     target = Path(NAME)
-    dry.check_free(
-        target,
-        expected=f"a folder without {target}",
-        found="a file",
-        hint=f"edit {target}, or move it away",
-    )
+    check_free(target, f"edit {target}, or move it away")
     paths = [existing(path, "file") for path in files] if files else folder_files(Path())
     with output.working("reading files"), warnings.catch_warnings():
         # The commands that read the files for good warn of them.
@@ -65,7 +60,9 @@ def init(
         "guesses": guesses,
     }
     if dry_run:
-        dry.show(output, read=recognition.used, rows=rows, would=f"write {target}", write=[target])
+        show_dry_run(
+            output, read=recognition.used, rows=rows, would=f"write {target}", write=[target]
+        )
         return
     text = HEAD + toml_text(recognition.tables, lambda key: recognition.comments.get(key, ""))
     with replacing(target) as part:

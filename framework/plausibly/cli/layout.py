@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import re
 import shlex
 import shutil
 import sys
@@ -16,8 +15,8 @@ from typing import Any, TextIO, TypeAlias, cast
 
 from plausibly.errors import counted, visible
 
-Row: TypeAlias = "tuple[str, str | list[str]]"
-"""A title, and a text to wrap or lines that are wrapped already."""
+Row: TypeAlias = "tuple[str, str | list[str] | tuple[object, ...]]"
+"""A title, and a text to wrap, lines that are wrapped already, or the words of a command."""
 
 Choice: TypeAlias = "tuple[str, Mapping[str, object] | int, bool]"
 """A title, the component or number, and whether it is the default."""
@@ -54,23 +53,11 @@ def is_styled(stream: TextIO) -> bool:
     return stream.isatty() and os.environ.get("TERM", "") not in ("dumb", "unknown")
 
 
-def columns(stream: TextIO | None = None) -> int:
+def columns() -> int:
     """Return how many columns a line may have: those of the terminal, 40 to 120; 80 in a pipe."""
-    if not (results() if stream is None else stream).isatty():
+    if not results().isatty():
         return WIDTH
     return min(max(shutil.get_terminal_size((WIDTH, 24)).columns, _NARROWEST), _WIDEST)
-
-
-def narrowed(text: str, width: int) -> str:
-    """Return text without a line that is longer than `width`, where its words allow it."""
-    lines: list[str] = []
-    for line in text.split("\n"):
-        title = re.match(r" *\S+(?: \S+)* {2,}(?=\S)|( *)", line)
-        indent = title.end() if title is not None else 0
-        if indent > width // 2:
-            indent = len(line) - len(line.lstrip()) + 2
-        lines += wrapped(line, width, indent=indent) if len(line) > width else [line]
-    return "\n".join(lines)
 
 
 def tolerate() -> None:
@@ -106,6 +93,8 @@ def fields(rows: Iterable[Row]) -> str:
     for title, text in kept:
         if isinstance(text, str):
             text = wrapped(visible(text), columns() - width)
+        elif isinstance(text, tuple):
+            text = command_line(text, indent=width)
         titles = [title, *[""] * (len(text) - 1)]
         lines += [f"{name:<{width}}{line}" for name, line in zip(titles, text, strict=True)]
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Output of a command: results on stdout, messages and progress on stderr."""
+"""Output of a command: results on stdout, messages and progress on stderr; its files."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import TextIO, TypeAlias
+from typing import Annotated, Any, TextIO, TypeAlias
 
-from plausibly.atomic import noting_replaced
+import typer
+
+from plausibly.atomic import check_writable, noting_replaced, unwritable
 from plausibly.cli import layout
 from plausibly.errors import (
     EXIT_CHECK,
@@ -23,7 +25,6 @@ from plausibly.errors import (
     EXIT_OURS,
     InputError,
     PlausiblyWarning,
-    counted,
     listed,
     render,
     visible,
@@ -60,6 +61,7 @@ class Output:
     debug: bool = False
     document: dict[str, object] = field(default_factory=dict, init=False)
     flags: Collection[str] = field(default=(), init=False)
+    inputs: Mapping[str, Path] = field(default_factory=dict, init=False)
     _warned: dict[str, PlausiblyWarning] = field(default_factory=dict, init=False)
     _waiting: list[PlausiblyWarning] = field(default_factory=list, init=False)
 
@@ -116,6 +118,14 @@ class Output:
                     hint="run it again; every file is whole, or as it was",
                 )
                 failure.__cause__ = error
+            except OSError as error:  # of a path that is too long, or a full disk
+                failure = InputError(
+                    "file-unreadable",
+                    f"{str(error.filename or 'the output')[:40]}: {error.strerror or error}",
+                    expected="a place that can be read and written",
+                    hint="name another file",
+                )
+                failure.__cause__ = error
             except BaseException as error:  # noqa: BLE001  # all errors are printed in one form
                 failure = InputError(
                     "unexpected",
@@ -125,14 +135,6 @@ class Output:
                     source="plausibly",
                 )
                 failure.exit_code = EXIT_OURS
-                if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-                    failure = InputError(
-                        "file-unreadable",
-                        f'there is no file "{str(error.filename)[:40]}…"',
-                        expected="a path that a file can have",
-                        found=f"{counted(len(str(error.filename)))} characters",
-                        hint="name another file",
-                    )
                 failure.__cause__ = error
         self.flush()
         if replaced:
@@ -143,10 +145,7 @@ class Output:
                 _print(layout.fields([("replaced", ", ".join(shown))]), sys.stderr)
         # A command that has no document of its own prints one only to state an error.
         if self.json and (self.document or failure is not None):
-            try:
-                self._print_document(failure)
-            except InputError as error:  # nowhere to print to
-                failure = failure or error
+            self._print_document(failure)
         if failure is not None:
             code = failure.exit_code
             if self.debug:
@@ -167,16 +166,10 @@ class Output:
             warnings.simplefilter("always", PlausiblyWarning)
             others = warnings.showwarning
 
-            def collect(
-                message: Warning | str,
-                category: type[Warning],
-                filename: str,
-                lineno: int,
-                file: TextIO | None = None,
-                line: str | None = None,
-            ) -> None:
+            # Any: as `showwarning` is called
+            def collect(message: Warning | str, *place: Any, **more: Any) -> None:
                 if not isinstance(message, PlausiblyWarning):
-                    others(message, category, filename, lineno, file, line)
+                    others(message, *place, **more)
                     return
                 self._in_options(message)
                 if (text := render(message)) not in self._warned:
@@ -219,28 +212,92 @@ def _print(text: str, stream: TextIO, *, styled: bool = True) -> None:
     """Print text: for people in the colours and width of a terminal, for programs exactly."""
     try:
         text = visible(text) if styled else text
-        if styled and stream.isatty():
-            text = layout.narrowed(text, layout.columns(stream))
         if styled and layout.is_styled(stream):
             layout.print_styled(text, stream)
         else:
             print(text, file=stream, flush=True)
-    except BrokenPipeError:  # a reader such as ``head`` has seen enough: that is no error
-        _redirect(stream)
-    except OSError as reason:
-        _redirect(stream)
+    except BrokenPipeError:
+        # A reader such as ``head`` has seen enough. What Python flushes at exit goes nowhere.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+DryRun: TypeAlias = Annotated[
+    bool,
+    typer.Option("--dry-run", help="Check everything, say what would be done; write nothing."),
+]
+
+
+def show_dry_run(
+    output: Output,
+    *,
+    read: Mapping[str, Path | None],
+    rows: Iterable[layout.Row] = (),
+    would: str,
+    write: Iterable[Path] = (),
+    into: Path | None = None,
+) -> None:
+    inputs = {flag: path for flag, path in read.items() if path is not None}
+    outputs = list(write)
+    if into is not None:
+        check_writable(into, below=True)
+    for path in outputs if into is None or into.exists() else ():
+        check_writable(path)
+    output.document["dry_run"] = {
+        "read": {
+            flag: {"path": path, "bytes": layout.bytes_of(path)} for flag, path in inputs.items()
+        },
+        "would": would,
+        "would_write": [
+            {"path": path, "replaces_bytes": layout.bytes_of(path) if path.exists() else None}
+            for path in outputs
+        ],
+    }
+    places = [
+        f"{path} ({f'in place of {layout.size(path)}' if path.exists() else 'new'})"
+        for path in outputs
+    ]
+    output.rows(
+        [
+            ("dry run", "what can be checked is right; nothing was written"),
+            ("read", "; ".join(f"{f} {p} ({layout.size(p)})" for f, p in inputs.items())),
+            *rows,
+            ("would do", would),
+            ("would write", "; ".join(places)),
+            ("next", "the same without --dry-run"),
+        ]
+    )
+
+
+def check_free(path: Path, hint: str) -> None:
+    if path.exists() or path.is_symlink():
         raise InputError(
-            "output-unwritable",
-            "cannot write to where the output of the command goes",
-            expected="a place that can be written to",
-            found=f'"{(reason.strerror or str(reason)).lower()}"',
-            hint="send the output elsewhere; files that the command writes are whole",
-            source="stdout",
-        ) from reason
+            "output-exists",
+            f"{path} is there already, and was left as it is",
+            expected="a path where nothing is yet",
+            found="a folder" if path.is_dir() else "a file",
+            hint=hint,
+            source=str(path),
+        )
 
 
-def _redirect(stream: TextIO) -> None:
-    """Send a stream nowhere: what Python flushes at exit would raise again."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, stream.fileno())
-    os.close(nowhere)
+def check_path(path: Path, inputs: Mapping[str, Path | None]) -> None:
+    """Raise unless the output has a name, and is none of the files that are read."""
+    try:
+        if path.name in ("", ".."):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            path.lstat()
+    except (OSError, ValueError) as reason:  # no name, one that is too long, or with a NUL
+        raise unwritable(path, reason) from reason
+    for flag, source in inputs.items():
+        if source is not None and path.resolve() == source.resolve():
+            raise InputError(
+                "output-is-input",
+                f"-o {path} would overwrite what {flag} reads",
+                expected="another file",
+                found=str(path),
+                hint="-o elsewhere",
+                source=str(path),
+            )

@@ -7,23 +7,11 @@ from plausibly.cli.output import Output
 from plausibly.config.load import Draft
 
 FLAGS = {
-    "Files of a pilot": (
-        options.ANNOTATIONS,
-        options.PREDICTIONS,
-        options.EXAMPLES,
-        options.PLAUSIBILITIES,
-    ),
-    "Format of the annotations": (*options.FORMAT, options.AGGREGATOR),
-    "Plan": (
-        options.ALPHA,
-        options.Flag("--within", "plan.within", "WIDTH"),
-        options.Flag("--confidence", "plan.confidence", "SHARE"),
-        options.Flag("--n", "plan.n", "N,..."),
-        options.Flag("--draws", "plan.draws", "M,..."),
-        options.Flag("--answers", "plan.answers", "R,..."),
-        options.CLUSTER,
-    ),
+    "Files of a pilot": "-a -p -e --plausibilities",
+    "Format of the annotations": f"{options.FORMAT} --aggregator",
+    "Plan": "--alpha --within --confidence --n --draws --answers --cluster",
 }
+KEYS = {"--confidence": "plan.confidence"}
 
 
 def plan(output: Output, loaded: Draft) -> None:
@@ -52,12 +40,8 @@ def plan(output: Output, loaded: Draft) -> None:
             raise pilot_half("predictions")
         with output.working("reading files"):
             model, answers, predictions, plausibilities, left_out = read_both(settings)
-        rows = [
-            (answers.what, answers.text),
-            ("predictions", model.text),
-            ("left out", layout.counts(left_out)),
-            ("method", layout.choices(answers.chosen)),
-        ]
+        rows = [(answers.what, answers.text), ("predictions", model.text)]
+        rows += [("left out", layout.counts(left_out)), ("method", layout.choices(answers.chosen))]
         shown = [layout.fields(rows)]
         if answers.table is not None:
             kept = set(answered(answers.table)).intersection(predictions[EXAMPLE].values.tolist())

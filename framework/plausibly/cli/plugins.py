@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 HELP = "Components, and the plugins that offer them."
 _FLAGS = {"reader", "aggregator", "calibrator", "score", "combiner"}
+_NAMED = typer.Argument(
+    metavar="NAME...",
+    autocompletion=completion.plugins_and_components,
+    help="Components, plugins or distributions.",
+)
 _ROOM = layout.WIDTH - 12  # what the titles leave of a line
 _COMPONENT = ("kind", "name", "summary", "state", "stage", "reason")
 _TITLES = {"ok": "ok", "ready": "ok", "failed": "FAILED", "needs extra": "EXTRA"}
@@ -28,7 +33,9 @@ _TITLES = {"ok": "ok", "ready": "ok", "failed": "FAILED", "needs extra": "EXTRA"
 def list_plugins(
     output: Output,
     *,
-    kind: Annotated[str | None, completion.kind_option("Only components of one kind.")] = None,
+    kind: Annotated[
+        plugins_new.Kind | None, typer.Option("--kind", metavar="KIND", help="Only one kind.")
+    ] = None,
 ) -> None:
     """List the components of every kind, with a line on what each one does.
 
@@ -40,8 +47,6 @@ def list_plugins(
     from plausibly import registry
     from plausibly.registry.listing import overview
 
-    if kind is not None:
-        plugins_new.check_kind(kind)
     # A plugin without a component may be of any kind.
     rows = [row for row in overview(registry.default()) if kind is None or row.kind in ("", kind)]
     sources = dict.fromkeys(row.source for row in rows)
@@ -105,14 +110,7 @@ def _state(row: Row) -> str:
 def info(
     output: Output,
     *,
-    names: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="NAME...",
-            autocompletion=completion.plugins_and_components,
-            help="Components, plugins or distributions.",
-        ),
-    ],
+    names: Annotated[list[str], _NAMED],
 ) -> None:
     """Show what components are and take: summary, parameters, defaults, meaning.
 
@@ -186,18 +184,8 @@ def _component(row: Row, entry: Entry, parameters: Sequence[About], why: str) ->
 def check(
     output: Output,
     *,
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[NAME...]",
-            autocompletion=completion.plugins_and_components,
-            help="Components, plugins or distributions [default: all].",
-        ),
-    ] = None,
-    rules: Annotated[
-        bool,
-        typer.Option("--rules", help="Run the author's kit as well."),
-    ] = False,
+    names: Annotated[list[str] | None, _NAMED] = None,
+    rules: Annotated[bool, typer.Option("--rules", help="Run the author's kit as well.")] = False,
 ) -> int:
     """Load every component of plugins, and compare it with its Protocol.
 

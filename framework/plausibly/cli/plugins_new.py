@@ -8,24 +8,25 @@ import re
 import shlex
 import sys
 from collections.abc import Mapping
-from difflib import get_close_matches
 from importlib.machinery import PathFinder
 from importlib.metadata import version
 from io import StringIO
 from pathlib import Path
 from string import Template
 from tokenize import NAME, generate_tokens
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
 from plausibly.atomic import replacing
-from plausibly.cli import completion, dry, layout
-from plausibly.cli.output import Output
+from plausibly.cli import layout
+from plausibly.cli.output import DryRun, Output, check_free, show_dry_run
 from plausibly.errors import InputError
 
 if TYPE_CHECKING:
     from plausibly.registry import Registry
+
+Kind: TypeAlias = Literal["annotation", "reader", "aggregator", "score", "calibrator", "combiner"]
 
 LONGEST = 30  # characters of a name: with more, lines of the templates would pass 100 columns
 
@@ -44,15 +45,12 @@ def new(
         str,
         typer.Argument(metavar="NAME", help="Of the distribution, the plugin and the component."),
     ],
-    kind: Annotated[
-        str,
-        completion.kind_option("annotation, reader, aggregator, score, calibrator or combiner."),
-    ],
+    kind: Annotated[Kind, typer.Option("--kind", metavar="KIND", help="Such as aggregator.")],
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="FOLDER", help="Folder to write [default: NAME]."),
     ] = None,
-    dry_run: dry.DryRun = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Write a new plugin: a distribution with a component that works, tests and types.
 
@@ -62,41 +60,19 @@ def new(
     from plausibly.registry import default
     from plausibly.registry.entries import an
 
-    check_kind(kind)
     check_name(name, kind, default())
     place = Path(name) if out is None else out
     texts = rendered(name, kind)
-    dry.check_free(
-        place,
-        expected="a folder that does not exist yet",
-        found="a folder" if place.is_dir() else "a file",
-        hint="-o another-folder, or another name",
-    )
+    check_free(place, "-o another-folder, or another name")
     output.document |= {"name": name, "kind": kind, "folder": str(place), "files": [*texts]}
     rows: list[layout.Row] = [(f"{place}/", " ".join(texts))]
     if dry_run:
         would = f"write {an(kind)} that works, with its tests"
-        dry.show(output, read={}, rows=rows, would=would, write=[place])
+        show_dry_run(output, read={}, rows=rows, would=would, write=[place])
         return
     write(name, kind, place)
     install = f"cd {shlex.quote(str(place))}; pip install -e ."
     output.rows([*rows, ("next", [install, "python -m pytest; plausibly plugins check"])])
-
-
-def check_kind(kind: str) -> None:
-    from plausibly.protocols import KINDS
-
-    names = [known.name for known in KINDS]
-    if kind not in names:
-        close = get_close_matches(kind, names, n=1) or names
-        raise InputError(
-            "kind-unknown",
-            f'there is no kind of component "{kind}"',
-            expected=f"one of {', '.join(names)}",
-            found=kind,
-            hint=f"--kind {close[0]}",
-            source="--kind",
-        )
 
 
 def check_name(name: str, kind: str, registry: Registry) -> None:

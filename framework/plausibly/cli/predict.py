@@ -5,26 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from plausibly.cli import chunks as chunking, dry, layout, options
-from plausibly.cli.output import Output
+from plausibly.cli import layout, options
+from plausibly.cli.output import DryRun, Output, check_path, show_dry_run
 from plausibly.config.load import Draft
 from plausibly.text import percent
 
 FLAGS = {
-    "Files": (
-        options.Flag("PREDICTOR", "output.predictor", "PREDICTOR"),
-        options.NEW_PREDICTIONS.needed(),
-        options.NEW_EXAMPLES,
-        options.out("output.sets"),
-    ),
-    "Prediction sets": (options.ALPHA, options.CHUNKS),
+    "Files": "PREDICTOR -p -e -o",
+    "Prediction sets": "--alpha --chunks",
 }
+KEYS = {**options.NEW, "-o": "output.sets"}
+REQUIRED = "-p"
 CHUNKED = True
 _EDGES = (1, 2, 3, 5, 10, 20, 50)
 _MOST_SIZES = 6  # sizes that are listed one by one
 
 
-def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> None:
+def predict(output: Output, loaded: Draft, *, dry_run: DryRun = False) -> None:
     """Make prediction sets for new examples; their guarantee is written beside them as JSON.
 
     plausibly predict predictor.nc -p new.csv --alpha 0.1 -o sets.csv
@@ -46,11 +43,11 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
 
     settings = loaded.settings.on_new_examples()
     path, out = settings.output.predictor, settings.output.sets
-    files: dict[str, Path | None] = {**options.inputs(FLAGS, loaded)}
+    files: dict[str, Path | None] = {**output.inputs}
     files |= {"PREDICTOR": path, "--labels": settings.labels.path}
     in_store = out.suffix.lower() == ".zarr"
-    dry.check_output(out, files)
-    dry.check_output(out.with_suffix(".json"), files)
+    check_path(out, files)
+    check_path(out.with_suffix(".json"), files)
     check_output(out)
     beside = out if in_store else out.with_suffix(".json")
     alphas, chunks = [str(alpha) for alpha in settings.alphas], settings.compute.chunks
@@ -77,7 +74,7 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
     if dry_run:
         whole = "" if chunks is None else f", {counted(chunks)} examples at a time"
         planned = f"{several(examples, 'prediction set')} at alpha {' and '.join(alphas)}"
-        dry.show(
+        show_dry_run(
             output,
             read=files,
             rows=rows,
@@ -85,7 +82,7 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
             write=dict.fromkeys([out, beside]),
         )
         return
-    with output.working(f"writing {out.name}") as tick, chunking.counting(chunks, tick):
+    with output.working(f"writing {out.name}") as tick, options.counting(chunks, tick):
         write_sets(sets, out)
         if in_store and chunks is not None:
             sets = read_sets(out, chunks=chunks)  # what is computed already
@@ -129,11 +126,9 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
             f"{out} (example, alpha, size, labels, one 0/1 column per label) and {beside} "
             "(guarantee, predictor fingerprint, versions)"
         )
-    command: list[object] = ["plausibly", "evaluate"]
-    if not options.found_without_flags(loaded, "new.annotations"):
-        command += [out, "-a", "VOTES"]
-    rows += [("saved", saved), ("next", layout.command_line(command, indent=13))]
-    output.rows(rows)
+    known = options.found_without_flags(loaded, "new.annotations")
+    following = ("plausibly", "evaluate", *(() if known else (out, "-a", "VOTES")))
+    output.rows([*rows, ("saved", saved), ("next", following)])
 
 
 def _sizes(counts: Sequence[int]) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from plausibly.cli import dry, layout, options
-from plausibly.cli.output import Output
+from plausibly.cli import layout, options
+from plausibly.cli.output import DryRun, Output, check_path, show_dry_run
 from plausibly.config.load import Draft
 from plausibly.errors import InputError
 
@@ -21,24 +21,11 @@ if TYPE_CHECKING:
     from plausibly.study import StudyResult
 
 FLAGS = {
-    "Files": (
-        options.NEW_ANNOTATIONS,
-        options.NEW_PREDICTIONS,
-        options.NEW_EXAMPLES,
-        options.NEW_PLAUSIBILITIES,
-        options.LABELS,
-        options.PREDICTOR,
-        options.out("output.report"),
-    ),
+    "Files": "-a -p -e --plausibilities --labels --predictor -o",
     "Format of the annotations": options.FORMAT,
-    "Report": (
-        options.ALPHA,
-        options.BY,
-        options.CLUSTER,
-        options.Flag("--title", "report.title", "TEXT"),
-        options.Flag("--anonymous", "report.anonymous"),
-    ),
+    "Report": "--alpha --by --cluster --title --anonymous",
 }
+KEYS = {**options.NEW, "-o": "output.report"}
 OF_STUDY = frozenset(
     {
         *("new.examples", "labels.path", "evaluation.by", "output.report"),
@@ -59,7 +46,7 @@ def report(
             help="What plausibly run wrote, or the study file. Instead: --predictor, -p and -a.",
         ),
     ] = None,
-    dry_run: dry.DryRun = False,
+    dry_run: DryRun = False,
 ) -> None:
     r"""Write the results to one HTML file: guarantee, coverage, weak groups, every example.
 
@@ -75,10 +62,10 @@ def report(
 
     require("jinja2", extra="report", source="the report")
     _check_source(study, loaded)
-    read: Mapping[str, Path | None] = options.inputs(FLAGS, loaded)
+    read: Mapping[str, Path | None] = output.inputs
     settings = loaded.settings.on_new_examples()
     out = settings.output.report
-    dry.check_output(out, read)
+    check_path(out, read)
     if study is None:
         subject = _of_predictor(output, loaded, settings)
     else:
@@ -88,7 +75,7 @@ def report(
         by = settings.evaluation.columns if "evaluation.by" in loaded.typed else None
         named = loaded.typed.keys() - {"output.report"}
         command = _command([".", "-o", out.name], loaded) if named else ""
-        chosen = _options(settings, command)
+        chosen = _options(settings, command=command, title=settings.report.title or "")
         with output.working(f"reading {study.name}"):
             finished = sources.finished(study)
         with output.working("writing the report"):
@@ -98,7 +85,7 @@ def report(
     if dry_run:
         build(subject)  # raises what the real run raises
         would = f"a report on {several(subject.predictions.sizes[EXAMPLE], 'example')}"
-        dry.show(output, read=read, would=would, write=[out])
+        show_dry_run(output, read=read, would=would, write=[out])
         return
     with output.working("writing the report"):
         written = write_subject(subject, out)
@@ -115,64 +102,46 @@ def report(
             if finding.sentence not in verdict.sentence
         ]
     rows.append(("saved", repr(written)))
-    rows.append(("next", layout.command_line(["open", written.path], indent=9)))
+    rows.append(("next", ("open", written.path)))
     output.rows(rows)
 
 
 def _check_source(study: Path | None, loaded: Draft) -> None:
-    new, predictor = loaded.settings.new, loaded.settings.output.predictor
-    found = ""
+    new, found = loaded.settings.new, ""
     if study is None:
         parts = {"-p": new.predictions, "-a": new.annotations or new.plausibilities}
         found = " and ".join(f"no {flag}" for flag, path in parts.items() if path is None)
     elif study.is_file() and study.suffix.lower() != ".toml":
         found = f"{study}, which is no study"
-    elif "output.predictor" in loaded.typed:
-        found = "both"
+    elif unfit := [key for key in loaded.typed if key not in OF_STUDY]:
+        source = loaded.typed[unfit[0]][0]
+        found = f"{study} with {f'--set {unfit[0]}' if source == '--set' else source}"
     if found:
-        of_predictor = f"plausibly report --predictor {predictor} -p new.csv -a new_votes.csv"
+        of_predictor = "plausibly report --predictor predictor.nc -p new.csv -a new_votes.csv"
         raise InputError(
             "report-source",
             "it is not clear what to report",
-            expected="a folder or file of a study, or --predictor with -p and -a",
+            expected="a folder or file of a study, with --examples, --labels, --by, --title, "
+            "--anonymous or a key of report; or --predictor with -p and -a",
             found=found,
             hint=f"plausibly report out, or {of_predictor}",
         )
     if study is None:
         options.check_answers(loaded, new=True)
-        return
-    for key in loaded.typed:
-        if key not in OF_STUDY:
-            flag = options.typed_as(loaded, key)
-            raise options.unfit(
-                flag,
-                "in the report of a study",
-                expected="--examples, --labels, --by, --title, --anonymous, or a key of report",
-                hint=f"leave {flag} out: the study file says it",
-            )
 
 
-def _options(
-    settings: Settings,
-    command: str,
-    files: Mapping[str, str] | None = None,
-    aggregator: str = "",
-    title: str = "",
-) -> Options:
+def _options(settings: Settings, **more: Any) -> Options:  # Any: each field has its own type
     from plausibly.report import sources
     from plausibly.report.subject import Options
 
     part, examples = settings.report, settings.examples.path
     return Options(
-        title=part.title or title,
         words=sources.words_of(part.words),
         text=part.text or "",
         thumbnail=part.thumbnail or "",
         anonymous=part.anonymous,
         folder=Path() if examples is None else examples.parent,
-        command=command,
-        files=files or {},
-        aggregator=aggregator,
+        **more,
     )
 
 
@@ -198,9 +167,14 @@ def _of_predictor(output: Output, loaded: Draft, settings: Settings) -> Subject:
         "labels": labels.name if labels else "",
     }
     command = _command(["--predictor", path.name, "-o", settings.output.report.name], loaded)
-    shown = "" if aggregator is None else layout.component(aggregator)
     title = sources.default_title("" if settings.report.anonymous else model.source)
-    chosen = _options(settings, command, files, shown, title)
+    chosen = _options(
+        settings,
+        command=command,
+        files=files,
+        aggregator="" if aggregator is None else layout.component(aggregator),
+        title=settings.report.title or title,
+    )
     with output.working("writing the report"):
         data = Subject(
             predictions=with_tables(new, None, labels),
@@ -232,24 +206,17 @@ def after_run(output: Output, result: StudyResult) -> Path:
     return report.path
 
 
-_SHORT = {"--annotations": "-a", "--predictions": "-p", "--examples": "-e"}
-
-
 def _command(words: Sequence[object], loaded: Draft) -> str:
     """Return the command that gives a report again: files by their names, where they lie."""
     parts: list[object] = ["plausibly", "report", *words]
-    for key, (source, value) in loaded.typed.items():
+    for key, (flag, value) in loaded.typed.items():
         if key in ("output.report", "output.predictor"):
             continue
-        source = _SHORT.get(source, source)
-        if value is True:
-            parts.append(source)
-        elif source == "--set":
-            parts += [source, f"{key}={value}"]
-        else:
-            is_file = key.startswith("new.") or key.endswith(".path")
-            for item in value if isinstance(value, list) else [value]:
-                parts += [source, Path(str(item)).name if is_file else item]
+        is_file = key.startswith("new.") or key.endswith(".path")
+        for item in value if isinstance(value, list) else [value]:
+            text = Path(str(item)).name if is_file else item
+            text = f"{key}={text}" if flag == "--set" else text
+            parts += [flag] if item is True else [flag, text]
     return shlex.join(map(str, parts))
 
 

@@ -7,25 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from plausibly.cli import completion, dry, layout, options
-from plausibly.cli.output import Output
+from plausibly.cli import completion, layout, options
+from plausibly.cli.output import DryRun, Output, show_dry_run
 from plausibly.config.load import Draft
 
 if TYPE_CHECKING:
     from plausibly.paper.run import Reproduced
 
 
-FLAGS = {
-    "Data of your own": (
-        options.ANNOTATIONS,
-        options.PLAUSIBILITIES,
-        options.PREDICTIONS,
-        options.EXAMPLES,
-        options.CLUSTER,
-        options.LABELS,
-        options.READER,
-    )
-}
+FLAGS = {"Data of your own": "-a --plausibilities -p -e --cluster --labels --reader"}
 CONFIG = False  # data of a settings file are not those of the paper
 
 
@@ -43,28 +33,17 @@ def reproduce(
         Path, typer.Option("--out", "-o", metavar="DIR", help="Where pictures and numbers go.")
     ] = Path("plausibly-figures"),
     list_: Annotated[bool, typer.Option("--list", help="List the figures, and stop.")] = False,
-    splits: Annotated[
-        int, typer.Option("--splits", min=1, help="Random splits, or repetitions.")
-    ] = 100,
+    splits: Annotated[int, typer.Option("--splits", min=1, help="Random splits.")] = 100,
     form: Annotated[Literal["png", "svg"], typer.Option("--form", help="Of the pictures.")] = "png",
     alpha: Annotated[
-        str | None,
-        typer.Option(
-            "--alpha", metavar="ALPHA", help="Miscoverage rate [default: each figure's own]."
-        ),
+        str | None, typer.Option("--alpha", metavar="RATE", help="Miscoverage rate of all figures.")
     ] = None,
     derm: Annotated[
-        Path | None,
-        typer.Option(
-            "--derm", metavar="DIR", help="Folder of the skin case; adds the derm figures."
-        ),
+        Path | None, typer.Option("--derm", metavar="DIR", help="Folder of the skin case.")
     ] = None,
-    simulate: Annotated[
-        bool,
-        typer.Option("--simulate", help="Simulate the predictions of --derm; figures say so."),
-    ] = False,
+    simulate: Annotated[bool, typer.Option("--simulate", help="Simulate those of --derm.")] = False,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Random seed.")] = 1,
-    dry_run: dry.DryRun = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Make figures of the paper again: for each a picture, its numbers as CSV, and whether the
     paper's claim held. Offline; needs the extra demo.
@@ -101,7 +80,7 @@ def reproduce(
     settings, own = loaded.settings, bool(loaded.typed)
     data: dict[str, Any] = {}  # Any: each argument has its own type
     if own:
-        options.check_required([options.PREDICTIONS.needed()], loaded, "reproduce")
+        options.require(loaded, "reproduce", "predictions.path", "--predictions -p")
         options.check_answers(loaded)
         with output.working("reading files"):
             _, answers, predictions, plausibilities, _ = read_both(settings)
@@ -118,9 +97,9 @@ def reproduce(
         new_page(1, 1)  # raises where an extra is missing
         files = [f"{entry.name}.{end}" for entry in entries for end in (form, "csv")]
         output.document["figures"] = [{"name": e.name, "shows": e.shows} for e in entries]
-        dry.show(
+        show_dry_run(
             output,
-            read={**options.inputs(FLAGS, loaded), "--derm": derm},
+            read={**output.inputs, "--derm": derm},
             rows=[("figures", ", ".join(entry.name for entry in entries))],
             would=f"make {several(len(entries), 'figure')}, over {splits} splits each",
             write=[out / name for name in [*dict.fromkeys(files), CLAIMS]],

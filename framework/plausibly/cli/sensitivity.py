@@ -6,27 +6,16 @@ from typing import Annotated
 
 import typer
 
-from plausibly.cli import completion, dry, layout, options
-from plausibly.cli.output import Output
+from plausibly.cli import completion, layout, options
+from plausibly.cli.output import DryRun, Output, show_dry_run
 from plausibly.config.load import Draft, component_value
 
 FLAGS = {
-    "Files": (
-        options.ANNOTATIONS.needed(),
-        options.PREDICTIONS.needed(),
-        options.EXAMPLES,
-        options.LABELS,
-    ),
+    "Files": "-a -p -e --labels",
     "Format of the annotations": options.FORMAT,
-    "Method": (
-        options.CALIBRATOR,
-        options.COMBINER,
-        options.ALPHA,
-        options.Flag("--splits", "splits.count", "S"),
-        options.CLUSTER,
-        options.SEED,
-    ),
+    "Method": "--calibrator --combiner --alpha --splits --cluster --seed",
 }
+REQUIRED = "-a -p"
 
 
 def sensitivity(
@@ -45,12 +34,10 @@ def sensitivity(
     reference: Annotated[
         str | None,
         typer.Option(
-            "--reference",
-            metavar="NAME",
-            help="The aggregator that others are compared with.  [the first]",
+            "--reference", metavar="NAME", help="Aggregator to compare with.  [the first]"
         ),
     ] = None,
-    dry_run: dry.DryRun = False,
+    dry_run: DryRun = False,
 ) -> None:
     r"""Judge the same prediction sets by the plausibilities of several aggregators.
 
@@ -65,7 +52,7 @@ def sensitivity(
     from plausibly.evaluation.aggregators import read_aggregators, sensitivity as measured
     from plausibly.study import reading
 
-    settings, files = loaded.settings, options.inputs(FLAGS, loaded)
+    settings, files = loaded.settings, output.inputs
     path, method = files["-a"], settings.chosen_method
     components = [component_value(text, "--aggregator ") for text in aggregator]
     read_aggregators(components)  # a slip is refused before anything is read
@@ -103,7 +90,7 @@ def sensitivity(
         count = len(components)
         times = f"{splits:,} splits by {count} aggregators (one split was tried)"
         would = f"calibrate {splits * count:,} times: {times}"
-        dry.show(output, read=files, rows=rows, would=would)
+        show_dry_run(output, read=files, rows=rows, would=would)
         return
     output.document |= result.to_json()
     output.show(f"{layout.fields(rows)}\n\n" + "\n".join(result.lines()))

@@ -13,7 +13,6 @@ import xarray as xr
 
 from plausibly.cli import layout
 from plausibly.cli.guarantee import guarantee_rows, needed_of_new, next_command
-from plausibly.config.resolved import component_table
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import counted
@@ -21,31 +20,25 @@ from plausibly.evaluation.design import BY_GROUP
 from plausibly.evaluation.result import AGGREGATED, decimal, each, ends
 from plausibly.evaluation.study import DRAWS, METHOD, SIZE, SPLIT
 from plausibly.guarantee import bounded
-from plausibly.protocols import AGGREGATOR
 from plausibly.study import Prepared, StudyResult
-from plausibly.study.reading import annotation_facts, model_facts, shape_text, summary_of
+from plausibly.study.reading import model_facts, shape_text
 from plausibly.study.run import assumptions
 
 
 def blocks(ready: Prepared) -> list[layout.Row]:
-    study, model, table = ready.study, ready.predictions, ready.annotations
-    what, path = study.answers
-    source = path.name if path else ""
+    study, model, answers = ready.study, ready.predictions, ready.answers
     rates = f"alpha {', '.join(map(str, study.alphas))}"
-    examples, labels = model.sizes[names.EXAMPLE], model.sizes[names.LABEL]
-    text = f"{source}: {several(examples, 'example')}, {several(labels, 'label')}"
     predicted = study.predictions.path.name if study.predictions.path else ""
+    shape = shape_text(model, matched=model.sizes[names.EXAMPLE])
     rows: list[layout.Row] = [
         ("settings", f"{ready.name}: {several(len(study.methods), 'method')}, {rates}"),
-        (what, text if table is None else summary_of(table, source)),
-        ("predictions", f"{predicted}: {shape_text(model, matched=examples)}"),
+        (answers.what, answers.text),
+        ("predictions", f"{predicted}: {shape}"),
         ("left out", layout.counts(ready.left_out)),
     ]
-    if study.annotations.aggregator is not None:
-        component = layout.component(component_table(AGGREGATOR, study.annotations.aggregator))
-        origin = ready.origin("annotations.aggregator.name")
-        by_default = f" (the {origin})" if origin.startswith("default for") else ""
-        rows.append(("aggregator", f"{component}{by_default}"))
+    if answers.component is not None:
+        default = f" (the default for {answers.facts['kind']})" if answers.by_default else ""
+        rows.append(("aggregator", f"{layout.component(answers.component)}{default}"))
     return rows
 
 
@@ -68,13 +61,9 @@ def design(ready: Prepared) -> str:
 
 def before(ready: Prepared) -> dict[str, object]:
     study, model = ready.study, ready.predictions
-    what, path = study.answers
-    facts: dict[str, object] = {"file": path}
-    if ready.annotations is not None and path is not None:
-        facts = annotation_facts(ready.annotations, path)
     return {
         "study": ready.tables(),
-        what: facts,
+        ready.answers.what: ready.answers.facts,
         "predictions": model_facts(model, study.predictions.path),
         "left_out": dict(ready.left_out),
         "assumptions": assumptions(model, study.examples.cluster),
@@ -110,10 +99,10 @@ def outcome(result: StudyResult, written: Sequence[Path], report: Path | None) -
         ("saved", f"{study.output.folder}/: {' '.join(path.name for path in files)}"),
         ("", f"{of_sets}; {of_predictor}"),
         ("needs", needed_of_new(result.predictor)),
-        ("next" if report is None else "predict", layout.command_line(command, indent=13)),
+        ("next" if report is None else "predict", command),
     ]
     if report is not None:
-        rows.append(("next", layout.command_line(["open", report], indent=13)))
+        rows.append(("next", ("open", report)))
     return rows
 
 

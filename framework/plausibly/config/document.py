@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cached_property, reduce
@@ -19,7 +18,6 @@ from plausibly.registry.mistakes import joined
 
 _QUOTED = re.compile(r"\"(?:\\.|[^\"\\])*\"|'[^']*'|#.*")
 _WHERE = re.compile(r" \(at (?:line (?P<line>\d+), column \d+|end of document)\)$")
-_BACKSLASH = re.compile(r'"[^"]*\\[^"]*"')
 
 Path = tuple[str | int, ...]
 
@@ -59,8 +57,7 @@ def lines_of(text: str) -> dict[str, int]:
             lines.setdefault(path, start)
         start = number + 1
     lines.pop((), None)
-    alike = Counter(map(path_text, lines))
-    return {name: line for path, line in lines.items() if alike[name := path_text(path)] == 1}
+    return {path_text(path): line for path, line in lines.items()}
 
 
 @attrs.frozen(kw_only=True)
@@ -84,19 +81,13 @@ def parse(text: str, name: str, path: FilePath | None = None) -> Document:
         where = _WHERE.search(reason)
         number = int(where["line"]) if where and where["line"] else text.count("\n") + 1
         problem = _WHERE.sub("", reason)
-        hint = "fix that line"
         line = "".join(text.splitlines()[number - 1 : number])
-        if _BACKSLASH.search(line):
-            problem = (
-                f"a backslash between double quotation marks: {problem[:1].lower()}{problem[1:]}"
-            )
-            hint = SLASHES
         raise InputError(
             "toml-broken",
             f"{name} line {counted(number)} is no TOML",
             expected='key = value, [table] or [[list of tables]], and text in "quotation marks"',
             found=f"{problem[:1].lower()}{problem[1:]}",
-            hint=hint,
+            hint=SLASHES if "\\" in line else "fix that line",
             source=name,
             details={"line": number},
         ) from None

@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 import contextlib
 import re
-import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
 
 from plausibly.config.document import value_text
-from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.errors import InputError
+from plausibly.registry.mistakes import written
 
 _NAMED_ALIKE = {
     "annotations": "reader columns kind missing duplicates states unanswered aggregator",
@@ -62,25 +62,20 @@ def _rewritten(hint: str, write: Callable[[str, object, bool], str | None]) -> s
     def replace(match: re.Match[str]) -> str:
         if match["name"] is None:
             return match[0]
-        written = write(match["name"], ast.literal_eval(match["value"]), bool(match["beside"]))
-        return match[0] if written is None else written
+        new = write(match["name"], ast.literal_eval(match["value"]), bool(match["beside"]))
+        return match[0] if new is None else new
 
     return _ARGUMENT.sub(replace, hint)
 
 
 def as_keys(hint: str) -> str:
-    last = ""
-
     def write(name: str, value: object, beside: bool) -> str | None:
-        nonlocal last
         if name not in KEYS:
             return None
         table, _, key = KEYS[name].partition(".")
-        beside, last = beside and table == last, table
         if name in _LISTS and isinstance(value, str):
             value = value.split(",")
-        pair = f"{key} = {value_text(value)}"
-        return f", {pair}" if beside else f"[{table}] {pair}"
+        return f"{', ' * beside}[{table}] {key} = {value_text(value)}"
 
     return _rewritten(hint, write)
 
@@ -92,51 +87,32 @@ def as_options(hint: str, flags: Collection[str], command: str = "") -> str:
         option = "-o" if name == "path" else f"--{name.replace('_', '-')}"
         if name == "responses" and "--answers" in flags:
             option = "--answers"
-        if name == "path" or option in flags:
-            text = "" if value is True else f" {_argument(name, value)}"
-            return f"{' ' * beside}{option}{text}"
+        is_flag = name == "path" or option in flags
         # A key that holds one number is another one than an argument that takes several.
         several = isinstance(value, list) and name not in _LISTS
-        if name not in KEYS or several:
+        if not is_flag and (several or name not in KEYS):
             return None
-        plain = isinstance(value, dict) or value is True
-        text = value_text(value) if plain else _listed(value)
-        path = KEYS[name].format(command=command)
-        if name in _PAIRS:  # without the spaces outside of its texts
-            text = re.sub(r"(\"[^\"]*\")| ", r"\1", text)
-        setting = f"{path}={text}"
-        shown = f"'{setting}'" if re.search(r"[\s{\"]", setting) else setting
-        return f"{' ' * beside}--set {shown}"
+        text = str(value)
+        if isinstance(value, dict) and name in _PAIRS:
+            text = ",".join(f"{key}={item}" for key, item in value.items())
+        elif isinstance(value, dict) or value is True:
+            text = written(value)
+        elif isinstance(value, list):
+            text = ",".join(map(str, value))
+        if not is_flag:
+            option, text = "--set", f"{KEYS[name].format(command=command)}={text}"
+        if not text or re.search(r"[\s;(){}\"]", text):
+            text = f"'{text}'" if '"' in text else f'"{text}"'
+        return f"{' ' * beside}{option}{'' if is_flag and value is True else f' {text}'}"
 
     return _rewritten(hint, write)
 
 
-def _argument(name: str, value: object) -> str:
-    if isinstance(value, dict) and name not in _PAIRS:
-        return f"'{{{value_text(value)[2:-2]}}}'"
-    text = _listed([f"{a}={b}" for a, b in value.items()] if isinstance(value, dict) else value)
-    return f'"{text}"' if not text or re.search(r"[\s;()]", text) else text
-
-
-def _listed(value: object) -> str:
-    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
 @contextlib.contextmanager
 def in_words_of_the_file() -> Iterator[None]:
-    """Write the hints of errors and warnings of this block with keys instead of flags."""
-    recorded: list[warnings.WarningMessage] = []
+    """Write the hint of an error of this block with keys of the file."""
     try:
-        with warnings.catch_warnings(record=True) as recorded:
-            warnings.simplefilter("always", PlausiblyWarning)
-            yield
+        yield
     except InputError as error:
         error.hint = as_keys(error.hint)
         raise
-    finally:
-        for warning in recorded:
-            if isinstance(warning.message, PlausiblyWarning):
-                warning.message.hint = as_keys(warning.message.hint)
-            warnings.warn_explicit(
-                warning.message, warning.category, warning.filename, warning.lineno
-            )

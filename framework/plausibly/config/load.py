@@ -1,4 +1,4 @@
-"""One table of settings from a file, flags and --set, and its mistakes all at once."""
+"""One table of settings from a file, flags and --set, its mistakes, and all of it filled in."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from typing import Any, Literal, TypeVar, cast
 import attrs
 
 from plausibly import registry
-from plausibly.config.document import Document, path_text, paths_of
+from plausibly.config.document import Document, Note, path_text, paths_of
 from plausibly.config.settings import (
-    Method,
     Output,
     ReaderOptions,
     Settings,
@@ -30,10 +29,9 @@ from plausibly.config.settings import (
 from plausibly.errors import InputError, counted, render, visible
 from plausibly.protocols import KINDS, Kind
 from plausibly.registry.listing import helps
-from plausibly.registry.mistakes import Mistake, Mistakes, unknown_key
-from plausibly.registry.parameters import Parameter, Strict, below, is_union, parameters_of
+from plausibly.registry.mistakes import Mistake, unknown_key
+from plausibly.registry.parameters import Strict, below, is_union, parameters_of, plain
 
-_NONE = "none"
 NAME = "plausibly.toml"  # the settings file of a folder
 
 
@@ -48,10 +46,6 @@ class Draft:
     typed: Mapping[str, tuple[str, object]] = attrs.field(factory=dict)
 
     @property
-    def folder(self) -> Path:
-        return Path() if self.document.path is None else self.document.path.parent
-
-    @property
     def settings(self) -> Settings:
         """The settings, with the default for each table that is missing or has a mistake."""
         return Settings(**cast("dict[str, Any]", dict(self.parts)))  # Any: each was checked
@@ -61,40 +55,98 @@ class Draft:
             raise self.error(self.mistakes)
         return self.settings
 
+    def has(self, key: str) -> bool:
+        return key in map(path_text, paths_of(self.tables))
+
     def error(self, mistakes: Iterable[Mistake]) -> SettingsError:
-        source, places = self.document.name, located(mistakes, self.document.lines, self.typed)
-        first, mistake, count = places[0], places[0].mistake, len(places)
-        line = "" if first.line is None else f" line {counted(first.line)}"
-        where = first.where if first.flag else f"{source}{line}: {mistake.path}"
-        more = f" (mistake 1 of {counted(count)}, all are listed)" if count > 1 else ""
-        wrong = {_NONE: "is required", mistake.path.rpartition(".")[2]: "is no key"}
-        what = f"{where} {wrong.get(mistake.found, 'is not valid')}"
-        expected, found = mistake.expected, f"{mistake.found}{more}"
-        if not (mistake.expected and mistake.found):
-            separator = ": " if first.flag or mistake.path else ""
-            what, expected, found = f"{where}{separator}{mistake.text}{more}", "", ""
-        listed = [
-            {"path": place.mistake.path, "line": place.line, "text": place.text, "hint": place.hint}
-            for place in places
+        """Return one error for all mistakes, about the first one in the file."""
+        places = []
+        for mistake in mistakes:
+            path = mistake.path
+            below_it = [pair for key, pair in self.typed.items() if key.startswith(f"{path}.")]
+            flag, _ = _nearest(path, self.typed) or next(iter(below_it), ("", None))
+            line = None if flag else _nearest(path, self.document.lines)
+            where = f"--set {path}" if flag == "--set" else flag or path
+            hint = _hint(mistake, flag)
+            text = f"{where}: {mistake.text}" if where else mistake.text
+            if hint and hint not in text and not mistake.unknown:
+                text += f" A{hint[1:]}" if text.endswith("?") else f"; {hint}"
+            places.append((line, where, text, hint, mistake))
+        places.sort(key=lambda place: (place[0] is None, place[0] or 0))
+        line, where, _, hint, mistake = places[0]
+        if line is not None:
+            where = f"{self.document.name} line {counted(line)}: {where}"
+        elif not where.startswith("-"):
+            where = ": ".join(filter(None, (self.document.name, where)))
+        more = f" (mistake 1 of {counted(len(places))}, all are listed)" if places[1:] else ""
+        what, expected, found = f"{where}: {mistake.text}{more}", "", ""
+        if mistake.expected and mistake.found:
+            what = f"{where} is {'no key' if mistake.unknown else 'not valid'}"
+            expected = mistake.expected
+            found = f"{mistake.found}{more}"
+        every = [
+            {"path": mistake.path, "line": line, "text": text, "hint": hint}
+            for line, _, text, hint, mistake in places
         ]
         return SettingsError(
             "config-key",
             what,
             expected=expected,
             found=found,
-            hint=first.hint,
-            source=source,
-            details={"file": source, "mistakes": listed},
+            hint=hint,
+            source=self.document.name,
+            details={"file": self.document.name, "mistakes": every},
         )
 
-    def has(self, key: str) -> bool:
-        return key in map(path_text, paths_of(self.tables))
 
-    def text(self, table: str, key: str) -> str | None:
-        """Return the text that was written for a key, also where its table is not right."""
-        section = self.tables.get(table)
-        value = section.get(key) if isinstance(section, Mapping) else None
-        return value if isinstance(value, str) else None
+T = TypeVar("T")
+
+
+def _nearest(path: str, known: Mapping[str, T]) -> T | None:
+    """Return what is known of a path, or of the nearest one above it."""
+    while path and path not in known:
+        path = path[: max(path.rfind("."), path.rfind("["), 0)]
+    return known.get(path)
+
+
+def _hint(mistake: Mistake, flag: str) -> str:
+    """Return what to write instead, where that is known."""
+    if not mistake.value:
+        return mistake.advice
+    if flag == "--set" and mistake.unknown:
+        return f"write {mistake.key} in place of {mistake.path}"
+    if flag == "--set":
+        return f"--set {mistake.key}={mistake.value}"
+    key = mistake.key.rpartition(".")[2]
+    if key == mistake.key and mistake.value.startswith(("{", "[{")):  # a table of the file
+        return f"write [[{key}]]" if mistake.value.startswith("[") else f"write [{key}]"
+    # An item of a list has no name to write it under.
+    return f"write {mistake.value}" if key.endswith("]") else f"write {key} = {mistake.value}"
+
+
+class SettingsError(InputError):
+    """Mistakes in settings; ``details`` has the place of each."""
+
+    def listing(self) -> str:
+        """Return one line per mistake under the name of the file, in 80 columns."""
+        mistakes = cast("list[dict[str, object]]", self.details["mistakes"])
+        count = len(mistakes)
+        rows = [f"{self.source}: {counted(count)} mistake{'s' * (count > 1)}, nothing was run"]
+        for mistake in mistakes:
+            line = "" if mistake["line"] is None else f" line {mistake['line']}"
+            rows += textwrap.wrap(
+                visible(str(mistake["text"])),
+                80,
+                initial_indent=line.ljust(10),
+                subsequent_indent=" " * 10,
+                break_on_hyphens=False,
+                break_long_words=False,
+            )
+        return "\n".join(rows)
+
+    def __str__(self) -> str:
+        alone = len(cast("list[object]", self.details["mistakes"])) == 1
+        return render(self) if alone else f"{self.listing()}\n{render(self)}"
 
 
 def draft(
@@ -104,24 +156,24 @@ def draft(
 ) -> Draft:
     document = document or Document(name="the settings", tables=tables)
     parameters = {p.name: p for p in parameters_of(Settings, typed=True)}
-    mistakes = [_unknown(key, tables[key], parameters) for key in tables if key not in parameters]
+    unknown = [key for key in tables if key not in parameters]
+    mistakes = [unknown_key(key, tables[key], parameters, noun="key") for key in unknown]
     parts: dict[str, object] = {}
     strict = Strict(component, noun="key")
-    own: dict[str, Callable[[Any], object]] = {  # Any: each checks what it gets
-        "alphas": read_alphas,
-        "annotations": lambda value: read_annotations(strict, value),
-        "methods": lambda value: _methods(strict, parameters["methods"], value),
-    }
     disabled: tuple[str, ...] = ()
     # Plugins first: the others may ask for their components.
     for name in sorted(parameters, key=lambda name: name != "plugins"):
         if name not in tables:
             continue
-        value = tables[name] if name == "alphas" else _floats(tables[name])
+        value = tables[name]
         with below(name, mistakes), without_plugins(disabled):
-            part = own[name](value) if name in own else strict.value(parameters[name], value)
-            parts[name] = part
-            disabled = getattr(part, "disable", disabled)
+            if name == "alphas":
+                parts[name] = read_alphas(value)
+            elif name == "annotations":
+                parts[name] = read_annotations(strict, _floats(value))
+            else:
+                parts[name] = strict.value(parameters[name], _floats(value))
+            disabled = getattr(parts[name], "disable", disabled)
     if document.path is not None and (folder := document.path.parent) != Path():
         # Also the defaults of what is written lie beside the file.
         parts = {
@@ -137,13 +189,6 @@ def draft(
     )
 
 
-def _unknown(key: str, value: object, known: Iterable[str]) -> Mistake:
-    mistake = unknown_key(key, value, known, noun="key")
-    if mistake.key:
-        return mistake
-    return attrs.evolve(mistake, expected=f"one of {', '.join(known)}", found=key)
-
-
 def _floats(value: object) -> object:
     """Return plain data with decimals as floats: only alphas are read as they were typed."""
     if isinstance(value, Decimal):
@@ -151,90 +196,6 @@ def _floats(value: object) -> object:
     if isinstance(value, Mapping):
         return {key: _floats(item) for key, item in value.items()}
     return [_floats(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _methods(strict: Strict, parameter: Parameter, value: object) -> object:
-    if isinstance(value, Mapping):
-        advice = "write [[methods]], with two brackets"
-        raise Mistakes([Mistake("", "expected a list of tables, found a table", advice=advice)])
-    methods = cast("tuple[Method, ...]", strict.value(parameter, value))
-    if not methods:
-        raise Mistakes([_no_methods("")])
-    places: dict[str, int] = {}
-    named: list[Method] = []
-    mistakes: list[Mistake] = []
-    for number, (method, table) in enumerate(
-        zip(methods, cast("Iterable[object]", value), strict=True)
-    ):
-        name = method.name
-        with below(number, mistakes):
-            if not name and isinstance(table, Mapping):
-                if "name" in table:
-                    text = "expected a name, found an empty text"
-                    raise Mistakes([Mistake("name", text, advice="leave it out")])
-                name = made_name(table)
-            if name in places:
-                where = "name" if method.name else ""
-                text = f'methods[{places[name]}] is called "{name}" too'
-                raise Mistakes([Mistake(where, text, advice="give it another name")])
-            places[name] = number
-            named.append(attrs.evolve(method, name=name))
-    if mistakes:
-        raise Mistakes(mistakes)
-    return tuple(named)
-
-
-def _required(path: str, expected: str, advice: str = "") -> Mistake:
-    text = f"is required: {expected}"
-    return Mistake(path, text, advice=advice, expected=expected, found=_NONE)
-
-
-def _no_methods(path: str) -> Mistake:
-    return _required(
-        path, "one [[methods]] or more", "add [[methods]]; an empty one is the default"
-    )
-
-
-def made_name(table: Mapping[str, object]) -> str:
-    """Return the name of a method without one: its components, as they were written."""
-    parts = [_as_written(table.get("calibrator", "expected"))]
-    if "combiner" in table:
-        parts.append(_as_written(table["combiner"]))
-    score = _as_written(table.get("score", "probability"))
-    return ", ".join(parts if score == "probability" else [*parts, score])
-
-
-def _as_written(like: object) -> str:
-    if not isinstance(like, Mapping):
-        return like if isinstance(like, str) else type(like).__name__
-    parameters = [
-        f"{key}={_as_written(item) if isinstance(item, Mapping) and 'name' in item else item}"
-        for key, item in like.items()
-        if key != "name"
-    ]
-    name = str(like.get("name", ""))
-    return f"{name}({', '.join(parameters)})" if parameters else name
-
-
-def study_mistakes(draft: Draft) -> list[Mistake]:
-    """Return what a study must have and does not, and what cannot be there together."""
-    mistakes: list[Mistake] = []
-    answers = [name for name in ("annotations", "plausibilities") if name in draft.tables]
-    if not answers:
-        expected = "[annotations] with the path of a file, or [plausibilities]"
-        mistakes.append(_required("annotations", expected))
-    elif not any(draft.has(f"{name}.path") or name not in draft.parts for name in answers):
-        mistakes.append(_required(f"{answers[0]}.path", "a path"))
-    if all(draft.has(f"{name}.path") for name in ("annotations", "plausibilities")):
-        text = "there are annotations already, and only one of them can be calibrated on"
-        mistakes.append(Mistake("plausibilities", text, advice="leave one of them out"))
-    if "predictions" in draft.parts and not draft.has("predictions.path"):
-        mistakes.append(_required("predictions.path", "a path"))
-    if "predictions" not in draft.tables:
-        mistakes.append(_required("predictions", "[predictions] with the path of a file"))
-    if "methods" not in draft.tables:
-        mistakes.append(_no_methods("methods"))
-    return mistakes
 
 
 @attrs.frozen(kw_only=True)
@@ -293,7 +254,7 @@ def load(
         path, equals, value = text.partition("=")
         path = path.strip()
         if not (path and equals):
-            raise malformed("--set ", text, "KEY=VALUE", f'"{text}"', "predictions.scale=logit")
+            raise malformed("--set ", text, "KEY=VALUE", "predictions.scale=logit")
         if path in typed:
             raise InputError(
                 "option-unfit",
@@ -359,19 +320,19 @@ def typed_value(path: str, value: object, source: str, *, absolute: bool = False
             registry.resolve(known.kind, component)  # its own message states the mistake
         return component
     if known.pairs:
-        return mapping(value, typed, _EXAMPLES.get(path, "example=nodule"))
+        return _mapping(value, typed, _EXAMPLES.get(path, "example=nodule"))
     if known.many:
         if isinstance(value, str) and value.lstrip().startswith("["):
-            return toml_value(value)
+            return _toml_value(value)
         tuple_type = next(arm for arm in known.arms if typing.get_origin(arm) is tuple)
         texts = typing.get_args(tuple_type)[0] is str
-        return [text if texts else toml_value(text) for text in split(value)]
+        return [text if texts else _toml_value(text) for text in split(value)]
     if Path in known.arms:
         path_ = Path(str(value))
         return str(path_.absolute() if absolute else path_)
     if not isinstance(value, str) or str in known.arms or typing.get_origin(known.type) is Literal:
         return value
-    return toml_value(value)
+    return _toml_value(value)
 
 
 def _decimal(text: str) -> object:
@@ -381,12 +342,12 @@ def _decimal(text: str) -> object:
         return text
 
 
-def toml_value(text: str) -> object:
+def _toml_value(text: str) -> object:
+    """Return a TOML value; anything else is text."""
     try:
-        tables = tomllib.loads(f"value = {text}")
+        return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
-    return tables["value"] if len(tables) == 1 else text
 
 
 def split(value: object) -> list[str]:
@@ -397,133 +358,82 @@ def split(value: object) -> list[str]:
 
 def component_value(text: str, typed: str) -> str | dict[str, Any]:  # Any: as TOML holds it
     """Return a component as its name, or as the table that an inline TOML table stands for."""
-    inline = text.lstrip().startswith("{")
-    return _inline(text, typed, """'{name = "NAME", parameter = 0.5}'""") if inline else text
+    if not text.lstrip().startswith("{"):
+        return text
+    table = _toml_value(text)
+    if not isinstance(table, dict):
+        example = """'{name = "NAME", parameter = 0.5}'"""
+        raise malformed(typed, text, "an inline TOML table", example)
+    return table
 
 
-def mapping(value: object, typed: str, example: str) -> dict[str, str]:
+def _mapping(value: object, typed: str, example: str) -> dict[str, str]:
+    """Return pairs that were typed as ``NAME=NAME,...``, or as an inline TOML table."""
     pairs: dict[str, str] = {}
     for text in map(str, value if isinstance(value, list | tuple) else [value]):
-        if text.lstrip().startswith("{"):
-            table = _inline(text, typed, example)
-            pairs |= {name: str(item) for name, item in table.items()}
-            continue
-        for part in text.split(","):
-            name, equals, item = part.partition("=")
-            if not (name and equals and item):
-                raise malformed(typed, text, example, f'no NAME=NAME in "{part}"', example)
-            pairs[name] = item
+        table = _toml_value(text)
+        if not isinstance(table, dict):
+            table = {name: item for name, _, item in (p.partition("=") for p in text.split(","))}
+        if not (all(table) and all(table.values())):
+            raise malformed(typed, text, "NAME=NAME, several with commas", example)
+        pairs |= {name: str(item) for name, item in table.items()}
     return pairs
 
 
-def _inline(text: str, typed: str, example: str) -> dict[str, Any]:  # Any: whatever TOML holds
-    reason = f'"{text}"'
-    try:
-        tables = tomllib.loads(f"value = {text}")
-        if len(tables) == 1:
-            return cast("dict[str, Any]", tables["value"])  # Any: as above
-    except tomllib.TOMLDecodeError as error:
-        # The position in the line counts the text that stands before what was typed.
-        reason = str(error).partition(" (at")[0].lower()
-    raise malformed(typed, text, "an inline TOML table", reason, example)
-
-
-def malformed(typed: str, text: str, expected: str, found: str, example: str) -> InputError:
+def malformed(typed: str, text: str, expected: str, example: str) -> InputError:
     return InputError(
         "option-malformed",
         f"{typed}{text} cannot be read",
         expected=expected,
-        found=found,
         hint=f"{typed}{example}",
         source=typed.rstrip(" ="),
     )
 
 
-T = TypeVar("T")
+_OF_STUDIES = (
+    *("seed", "alphas", "annotations", "plausibilities", "predictions", "examples", "labels"),
+    *("plugins", "methods", "splits", "evaluation", "report", "output"),
+)
 
 
-@attrs.frozen
-class Located:
-    """A mistake with the flag that was typed, or the line of the file on which it stands."""
-
-    mistake: Mistake
-    line: int | None
-    flag: str = ""
-
-    @property
-    def text(self) -> str:
-        """Path, what is wrong, and what to do about it, in one line."""
-        text = f"{self.where}: {self.mistake.text}" if self.where else self.mistake.text
-        hint = "" if self.mistake.unknown else self.hint
-        if not hint or hint in text:
-            return text
-        if text.endswith("?") and hint.startswith("all: "):
-            return f"{text} A{hint[1:]}"
-        return f"{text}; {hint}"
-
-    @property
-    def where(self) -> str:
-        path = self.mistake.path
-        return f"--set {path}" if self.flag == "--set" else self.flag or path
-
-    @property
-    def hint(self) -> str:
-        mistake = self.mistake
-        if not mistake.value:
-            return mistake.advice
-        if self.flag == "--set" and mistake.unknown:
-            return f"write {mistake.key} in place of {mistake.path}"
-        key = mistake.key.rpartition(".")[2]
-        if key == mistake.key and mistake.value.startswith(("{", "[{")):  # a table of the file
-            return f"write [[{key}]]" if mistake.value.startswith("[") else f"write [{key}]"
-        # An item of a list has no name to write it under.
-        shown = f"{key} = " if key and not key.endswith("]") else ""
-        return f"write {shown}{mistake.value}"
+def resolved(
+    settings: Settings, path: Callable[[Path], Path] = Path, *, whole: bool = False
+) -> dict[str, object]:
+    """Return the tables from which an equal study is made, or those of all settings."""
+    texts = with_paths(attrs.evolve(settings, alphas=()), lambda named: path(named).as_posix())
+    described = plain(texts, registry.default().describe)
+    tables = cast("dict[str, dict[str, object] | None]", described)
+    annotations = tables["annotations"] or {}
+    reader = cast("dict[str, object]", annotations.pop("reader") or {"name": None})
+    options = cast("dict[str, object]", annotations.pop("options")) | reader
+    # A parameter that is called like a key of ours stands in a table of the reader's own.
+    if options.keys() & annotations.keys():
+        options = {"name": reader}
+    path_and_reader = {"path": annotations.pop("path"), "reader": options.pop("name")}
+    tables["annotations"] = {**path_and_reader, **options, **annotations}
+    if not whole:
+        omitted = {"annotations", "plausibilities"} - {settings.answers[0]}
+        tables = {name: tables[name] for name in _OF_STUDIES if name not in omitted}
+        tables["output"] = {"folder": path(settings.output.folder).as_posix()}
+    every = {name: table for name, table in tables.items() if table is not None}
+    return {**every, "alphas": list(settings.alphas)}
 
 
-def located(
-    mistakes: Iterable[Mistake],
-    lines: Mapping[str, int],
-    typed: Mapping[str, tuple[str, object]] | None = None,
-) -> list[Located]:
-    places = []
-    for mistake in mistakes:
-        under = (
-            pair for path, pair in (typed or {}).items() if path.startswith(f"{mistake.path}.")
-        )
-        flag, _ = _nearest(mistake.path, typed or {}) or next(under, ("", None))
-        places.append(Located(mistake, None if flag else _nearest(mistake.path, lines), flag))
-    return sorted(places, key=lambda place: (place.line is None, place.line or 0))
+def origins(document: Document, made: Mapping[str, str]) -> Note:
+    """Return a function of a path: where its value comes from, as ``line 3`` or ``default``."""
+    written = set(map(path_text, paths_of(document.tables)))
 
+    def origin(path: str) -> str:
+        places = [path]
+        above, _, last = path.rpartition(".")
+        if last == "name" and not above.endswith("]"):
+            places.append(above)  # a component that was written as its name alone
+        if above == "annotations":
+            places.append(f"annotations.reader.{last}")
+        for place in places:
+            if place in written:
+                line = document.lines.get(place)
+                return f"in {document.name}" if line is None else f"line {line}"
+        return made.get(path, "default")
 
-def _nearest(path: str, known: Mapping[str, T]) -> T | None:
-    """Return what is known of a path, or of the nearest one above it."""
-    while path and path not in known:
-        path = path[: max(path.rfind("."), path.rfind("["), 0)]
-    return known.get(path)
-
-
-class SettingsError(InputError):
-    def listing(self) -> str:
-        """Return one line per mistake under the name of the file, in 80 columns."""
-        mistakes = cast("list[dict[str, object]]", self.details["mistakes"])
-        lines = [
-            "" if mistake["line"] is None else f" line {mistake['line']}" for mistake in mistakes
-        ]
-        width = max(2, *(len(line) + 2 for line in lines))
-        count = len(mistakes)
-        rows = [f"{self.source}: {counted(count)} mistake{'s' * (count > 1)}, nothing was run"]
-        for line, mistake in zip(lines, mistakes, strict=True):
-            rows += textwrap.wrap(
-                visible(str(mistake["text"])),
-                80,
-                initial_indent=line.ljust(width),
-                subsequent_indent=" " * width,
-                break_on_hyphens=False,
-                break_long_words=False,
-            )
-        return "\n".join(rows)
-
-    def __str__(self) -> str:
-        alone = len(cast("list[object]", self.details["mistakes"])) == 1
-        return render(self) if alone else f"{self.listing()}\n{render(self)}"
+    return origin

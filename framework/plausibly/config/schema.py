@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
@@ -37,26 +38,14 @@ _BOUNDS = {
 
 def schema() -> Schema:
     study = _object(Settings)
-    # No type states how rates, counts and responses are read: see `plausibly.config.settings`.
     study["properties"]["alphas"] |= {
         "minItems": 1,
         "uniqueItems": True,
         "items": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
         "default": [0.1],
     }
-    for key in ("draws", "sizes"):
-        study["properties"]["splits"]["properties"][key] |= {
-            "minItems": 1,
-            "uniqueItems": True,
-            "items": {"type": "integer", "minimum": 1},
-        }
     _add_readers(study["properties"]["annotations"])
     study["properties"]["methods"] |= {"minItems": 1}
-    study["properties"]["methods"]["items"]["properties"]["name"] = {
-        "type": "string",
-        "minLength": 1,
-        "description": "What the results call it; else it is made from the components.",
-    }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Settings of plausibly",
@@ -110,7 +99,9 @@ def _type(wanted: object) -> Schema:
         return {"type": "array", "prefixItems": items, "items": False, "minItems": len(items)}
     if origin in (tuple, list, set, frozenset, Sequence, Set):
         return {"type": "array", "items": _type(arguments[0]) if arguments else {}}
-    return _object(wanted) if has_fields(wanted) and isinstance(wanted, type) else {}
+    if isinstance(wanted, type) and has_fields(wanted):
+        return {**_object(wanted), "description": (inspect.getdoc(wanted) or "").partition("\n")[0]}
+    return {}
 
 
 def _bounds(rule: object) -> Schema:
@@ -162,27 +153,22 @@ def _offered(kind: Kind[Any]) -> Iterator[tuple[list[str], Schema | None]]:  # A
 
 
 def _add_readers(annotations: Schema) -> None:
-    """Add the parameters of readers, which stand beside the reader's name in ``[annotations]``."""
-    del annotations["properties"]["options"], annotations["additionalProperties"]
+    """Add the parameters of all readers, which stand beside the reader's name."""
+    properties = annotations["properties"]
+    del properties["options"]
     names: list[str] = []
-    tables: list[Schema] = []
     options: dict[str, list[Schema]] = {}
     for called, table in _offered(READER):
         names += called
-        properties = {} if table is None else table["properties"]
-        for name, parameter in properties.items():
+        for name, parameter in ({} if table is None else table["properties"]).items():
             if parameter not in options.setdefault(name, []):
                 options[name].append(parameter)
-        named = {"properties": {"name": {"enum": called}}, "required": ["name"], "type": "object"}
-        reader = {"anyOf": [{"enum": called}, named]}
-        this = {"properties": {"reader": reader}, "required": ["reader"]}
-        then = {"additionalProperties": True} if table is None else {"properties": properties}
-        tables.append({"if": this, "then": then})
-    either = {
-        name: schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
-        for name, schemas in options.items()
+    reader = {"anyOf": [{"enum": names}, {"$ref": "#/$defs/reader"}]}
+    properties["reader"] = {"description": properties["reader"]["description"], **reader}
+    beside = {
+        name: forms[0] if len(forms) == 1 else {"anyOf": forms}
+        for name, forms in options.items()
+        if name not in properties
     }
-    annotations["properties"]["reader"] |= {"anyOf": [{"enum": names}, {"$ref": "#/$defs/reader"}]}
-    annotations["properties"]["reader"].pop("$ref")
-    recognised = {"if": {"not": {"required": ["reader"]}}, "then": {"properties": either}}
-    annotations |= {"allOf": [*tables, recognised], "unevaluatedProperties": False}
+    del annotations["additionalProperties"]
+    annotations |= {"allOf": [{"properties": beside}], "unevaluatedProperties": False}

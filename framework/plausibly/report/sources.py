@@ -434,7 +434,7 @@ def study_subject(
     data = Subject(
         predictions=with_tables(ready.predictions, examples, labels),
         plausibilities=ready.plausibilities,
-        annotations=ready.annotations,
+        annotations=ready.answers.table,
         alphas=[str(alpha) for alpha in study.alphas],
         options=merged,
         cluster=study.examples.cluster,

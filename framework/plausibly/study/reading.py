@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 
 from plausibly import registry
-from plausibly.config.settings import Labels, Predictions, Settings
+from plausibly.config.settings import Labels, Settings
 from plausibly.conformal.aggregate import aggregated, default_aggregator
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names
@@ -48,19 +48,25 @@ P = TypeVar("P")
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Answers:
-    """Plausibilities, and the annotations that they were made of."""
+class Input:
+    """A file, and the names of labels to be changed that it does not have."""
 
-    plausibilities: xr.DataArray | xr.Dataset
     path: Path
     unknown: frozenset[str]
-    aggregator: Aggregator | None = None
-    by_default: bool = False
-    table: xr.Dataset | None = None
 
     @property
     def source(self) -> str:
         return self.path.name
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Answers(Input):
+    """Plausibilities, and the annotations that they were made of."""
+
+    plausibilities: xr.DataArray | xr.Dataset
+    aggregator: Aggregator | None = None
+    by_default: bool = False
+    table: xr.Dataset | None = None
 
     @property
     def what(self) -> str:
@@ -91,11 +97,6 @@ class Answers:
         return f"{self.source}: plausibilities of {shape}{of_each}"
 
     @property
-    def brief(self) -> str:
-        """The same, without what is measured."""
-        return self.text if self.table is None else summary_of(self.table, self.source, brief=True)
-
-    @property
     def facts(self) -> dict[str, object]:
         if self.table is not None:
             return annotation_facts(self.table, self.path)
@@ -110,16 +111,8 @@ class Answers:
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Model:
-    """Predictions; the fields are those of `Answers`."""
-
+class Model(Input):
     predictions: xr.DataArray
-    path: Path
-    unknown: frozenset[str]
-
-    @property
-    def source(self) -> str:
-        return self.path.name
 
     @property
     def labels(self) -> list[str]:
@@ -134,9 +127,7 @@ class Model:
         return model_facts(self.predictions, self.path)
 
 
-def read_answers(
-    settings: Settings, *, labels: xr.Dataset | None = None, declared: list[str] | None = None
-) -> Answers:
+def read_answers(settings: Settings, *, declared: list[str] | None = None) -> Answers:
     """Return plausibilities: aggregated from annotations, or read; `declared` are labels."""
     what, path = settings.answers
     if path is None:
@@ -160,15 +151,14 @@ def read_answers(
             check_names(renamed, names.LABEL, source=path.name)
             on = label_dim(plausibilities)
             plausibilities = plausibilities.assign_coords({on: (on, text_array(renamed))})
-        if labels is None and naming.path is not None:
-            labels = read_labels(naming.path)
+        labels = None if naming.path is None else read_labels(naming.path)
         # Other labels are refused where they are matched.
         if labels is not None and set(renamed).issubset(label_names(labels)):
             plausibilities = with_coordinates(plausibilities, labels)
         return Answers(plausibilities=plausibilities, path=path, unknown=unknown)
     part = settings.annotations
     with names_change(changes):
-        table = read_table(settings, labels, declared=None if changes else declared)
+        table = read_table(settings, declared=None if changes else declared)
     renamed, unknown = _new_names(table, naming)
     if changes:
         table = called(table, renamed, source=path.name)
@@ -186,14 +176,11 @@ def read_answers(
     )
 
 
-def read_table(
-    settings: Settings, labels: xr.Dataset | None = None, *, declared: list[str] | None = None
-) -> xr.Dataset:
+def read_table(settings: Settings, *, declared: list[str] | None = None) -> xr.Dataset:
     """Return the annotation table as it was read; `declared` are labels without a table."""
     part = settings.annotations
     call: Callable[..., xr.Dataset] = read_annotations  # options are the reader's, by name
-    known = settings.labels.path if labels is None else labels
-    return call(part.path, part.reader, declared if known is None else known, **part.options)
+    return call(part.path, part.reader, settings.labels.path or declared, **part.options)
 
 
 def read_examples_of(settings: Settings) -> xr.Dataset | None:
@@ -202,55 +189,70 @@ def read_examples_of(settings: Settings) -> xr.Dataset | None:
 
 
 def read_model(
-    settings: Settings,
-    *,
-    labels: xr.Dataset | None = None,
-    examples: xr.Dataset | None = None,
-    predictor: ConformalPredictor | None = None,
-    chunks: int | None = None,
+    settings: Settings, *, predictor: ConformalPredictor | None = None, chunks: int | None = None
 ) -> Model:
     """Return predictions; what the settings leave open is read as the predictor remembers it."""
-    part = settings.predictions
-    if part.path is None:
+    part, naming = settings.predictions, settings.labels
+    path = part.path
+    if path is None:
         raise ValueError("no file of predictions")  # callers check
-    about = read_examples_of(settings) if examples is None else examples
-    read = partial(_read_model, settings.labels, labels, about, chunks)
-    if predictor is None:
-        return read(part)
-    metadata = predictor.metadata
-    source = part.path.name
-    chosen = {name: getattr(part, name) for name in _READING}
-    for name, value in metadata.reading.items():
-        if chosen[name] not in (None, value):
-            _warn_reading(source, name, value, quoted(chosen[name]))
-    remembered: dict[str, Any] = {  # Any: each key has its own type
-        name: value for name, value in metadata.reading.items() if chosen[name] is None
-    }
-    scale: Any = part.scale or metadata.scale  # Any: a predictor has it as a text
-    part = attrs.evolve(part, scale=scale)
-    try:
-        model = read(attrs.evolve(part, **remembered))
-    except InputError as error:
-        lacks = error.name in ("columns-missing", "variable-missing", "option-unfit")
-        if not (remembered and lacks):
-            raise
-        model = read(part)
-        remembered.pop("augmentation", None)  # without its augmentations a predictor refuses anyway
-        for name, value in remembered.items():
-            _warn_reading(source, name, value, f"no {quoted(value)}")
-    if names.AUGMENTATION in model.predictions.dims and not metadata.augmentations:
-        augmentations = name_texts(model.predictions[names.AUGMENTATION].values)
+    options: dict[str, Any] = {**attrs.asdict(part), "chunks": chunks}  # Any: each by its type
+    del options["path"]
+    if predictor is not None:
+        for name, value in predictor.metadata.reading.items():
+            if options[name] not in (None, value):
+                warn(
+                    "reading-differs",
+                    f"{path.name}: predictions.{name} is not as in calibration",
+                    expected=f"{quoted(value)}, as the predictor remembers",
+                    found=quoted(options[name]),
+                    hint="check that these are predictions of the same model, in the same form",
+                    source=f"predictions.{name}",
+                )
+        remembered = {"scale": predictor.metadata.scale, **predictor.metadata.reading}
+        options |= {name: v for name, v in remembered.items() if options[name] is None}
+    options = {name: value for name, value in options.items() if value not in (None, False)}
+    call: Callable[..., xr.DataArray] = read_predictions  # options are checked by name
+    call = partial(call, path, labels=naming.path, strip=naming.strip, **options)
+    examples = read_examples_of(settings)
+    table, rename = examples, dict(naming.rename or {})
+    while True:
+        try:
+            predictions = call(examples=table, rename=rename)
+            break
+        except InputError as error:
+            if error.name == "columns-missing" and predictor and predictor.metadata.reading:
+                known = listed(map(quoted, predictor.metadata.reading.values()))
+                error.expected = f"{known}, as the predictor remembers"
+                error.hint = 'example="COLUMN" or augmentation="COLUMN", if these have other names'
+            unknown = error.details.get("labels")
+            elsewhere = rename.keys() & set(unknown) if isinstance(unknown, list) else ()
+            if error.name == "examples-named" and table is not None:
+                table = None  # the file names its examples itself: the table adds coordinates
+            elif error.name == "label-unknown" and elsewhere:
+                # Names that only the other file has: check_renames refuses what neither has.
+                rename = {old: new for old, new in rename.items() if old not in elsewhere}
+            else:
+                raise
+    if table is None and examples is not None:
+        predictions = with_coordinates(predictions, examples)
+    if (
+        names.AUGMENTATION in predictions.dims
+        and predictor
+        and not predictor.metadata.augmentations
+    ):
+        augmentations = name_texts(predictions[names.AUGMENTATION].values)
         raise InputError(
             "augmentations-several",
-            f"{source} has several augmentations of each example, and the predictor reads one",
+            f"{path.name} has several augmentations of each example, and the predictor reads one",
             expected="one row per example",
             found=f"{several(len(augmentations), 'augmentation')} ({listed(augmentations)})",
             hint="keep the rows of one augmentation, chosen without looking at any result, "
             "and leave predictions.augmentation out",
-            source=source,
-            details={"augmentations": augmentations},
+            source=path.name,
         )
-    return model
+    unknown_names = frozenset(naming.rename or ()) - frozenset(rename)
+    return Model(predictions=predictions, path=path, unknown=unknown_names)
 
 
 _READING = ("example", "variable", "augmentation")
@@ -268,50 +270,6 @@ def remembering(
     name = metadata.aggregator if aggregator is None else str(aggregator)
     metadata = attrs.evolve(metadata, reading=reading, aggregator=name)
     return attrs.evolve(predictor, metadata=metadata)
-
-
-def _warn_reading(source: str, name: str, remembered: str, found: str) -> None:
-    warn(
-        "reading-differs",
-        f"{source}: predictions.{name} is not as in calibration",
-        expected=f"{quoted(remembered)}, as the predictor remembers",
-        found=found,
-        hint="check that these are predictions of the same model, in the same form",
-        source=f"predictions.{name}",
-        details={"key": f"predictions.{name}", "remembered": remembered},
-    )
-
-
-def _read_model(
-    naming: Labels,
-    labels: xr.Dataset | None,
-    examples: xr.Dataset | None,
-    chunks: int | None,
-    part: Predictions,
-) -> Model:
-    path = part.path or Path()  # callers check
-    rename = dict(naming.rename or {})
-    options = {**attrs.asdict(part), "path": None, "chunks": chunks}
-    options = {name: value for name, value in options.items() if value not in (None, False)}
-    call: Callable[..., xr.DataArray] = read_predictions  # options are checked by name
-    call = partial(call, path, labels=naming.path if labels is None else labels, **options)
-
-    def read(table: xr.Dataset | None) -> xr.DataArray:
-        try:
-            return call(examples=table, strip=naming.strip, rename=rename)
-        except InputError as error:
-            unknown = error.details.get("labels")
-            known = rename.keys() & set(unknown) if isinstance(unknown, list) else ()
-            if error.name != "label-unknown" or not known:
-                raise
-            # Names that only the other file has: what neither has is refused by check_renames.
-            for old in known:
-                del rename[old]
-            return read(table)
-
-    predictions = read(examples)
-    unknown = frozenset(naming.rename or ()) - frozenset(rename)
-    return Model(predictions=predictions, path=path, unknown=unknown)
 
 
 def check_renames(naming: Labels, *files: Answers | Model) -> None:
@@ -333,13 +291,13 @@ def check_renames(naming: Labels, *files: Answers | Model) -> None:
 
 
 @contextmanager
-def telling_of_swaps(settings: Settings) -> Iterator[None]:
+def telling_of_swaps(settings: Settings, keys: tuple[str, str] = ("-a ", "-p ")) -> Iterator[None]:
     """Raise ``files-swapped`` where reading fails because each file holds what the other should."""
     try:
         yield
     except InputError:
         answers, predictions = settings.annotations.path, settings.predictions.path
-        swapped = files_swapped(answers, predictions) if answers and predictions else None
+        swapped = files_swapped(answers, predictions, keys) if answers and predictions else None
         if swapped is None:
             raise
         raise swapped from None
@@ -423,11 +381,9 @@ def label_names(array: xr.DataArray | xr.Dataset) -> list[str]:
 def summary_of(table: xr.Dataset, source: str, *, brief: bool = False) -> str:
     """Return the content of a file of annotations in one line."""
     kind = str(table.attrs[names.KIND])
-    read_as = [
-        str(table.attrs.get("reader", "reader")),
-        *([kind] if kind != "single-label" else []),
-    ]
-    return f"{source} ({', '.join(read_as)}): {'; '.join(contents(table, brief=brief))}"
+    kind = "" if kind == "single-label" else f", {kind}"
+    read_as = f"{table.attrs.get('reader', 'reader')}{kind}"
+    return f"{source} ({read_as}): {'; '.join(contents(table, brief=brief))}"
 
 
 def shape_text(predictions: xr.DataArray, *, matched: int | None = None) -> str:
@@ -475,10 +431,14 @@ def annotation_facts(table: xr.Dataset, path: Path) -> dict[str, object]:
 
 
 def read_both(
-    settings: Settings, *, predictor: ConformalPredictor | None = None, chunks: int | None = None
+    settings: Settings,
+    *,
+    predictor: ConformalPredictor | None = None,
+    chunks: int | None = None,
+    keys: tuple[str, str] = ("-a ", "-p "),
 ) -> tuple[Model, Answers, xr.DataArray, xr.DataArray | xr.Dataset, dict[str, int]]:
     """Return predictions and answers as they were read, both matched, and what is left out."""
-    with telling_of_swaps(settings):
+    with telling_of_swaps(settings, keys):
         model = read_model(settings, predictor=predictor, chunks=chunks)
         answers = read_answers(settings)
     check_renames(settings.labels, model, answers)

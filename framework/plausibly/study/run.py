@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -13,9 +12,9 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.atomic import check_ours, holds, together
+from plausibly.atomic import check_ours, check_writable, holds, make_folder, together, unwritable
 from plausibly.config.document import toml_text
-from plausibly.config.resolved import resolved, without_unset
+from plausibly.config.load import resolved
 from plausibly.config.settings import with_paths, without_plugins
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.files import is_predictor
@@ -83,11 +82,6 @@ def warn_of_groups(
                 hint=f'calibrator = {{ name = "clustered", by = "{cluster}" }}; or compare with '
                 f'[examples] one_per = "{cluster}" and another -o; report both',
                 source=cluster,
-                details={
-                    "cluster": cluster,
-                    "clusters": clusters.groups,
-                    "examples": clusters.examples,
-                },
                 stacklevel=3,
             )
         return
@@ -103,7 +97,6 @@ def warn_of_groups(
                 found=f"{counted(shared)} of {several(owner.examples, 'example')} shared",
                 hint=f'[examples] cluster = "{owner.name}"',
                 source=owner.name,
-                details={"cluster": owner.name, "clusters": both.size, "examples": shared},
                 stacklevel=3,
             )
             return
@@ -167,46 +160,47 @@ _HEAD = "# A study with everything filled in: it gives the same results again.\n
 
 
 def write_study(result: StudyResult) -> list[Path]:
+    """Write the results of a study, all of them or none."""
     folder = result.prepared.study.output.folder
     text = resolved_text(result.prepared, folder)
     targets = targets_of(result.prepared)
-    with _together(folder) as part:
-        ComparedStudy(result.compared).save(part / RESULTS)
-        write_sets(result.sets, part / SETS)
-        result.predictor.save(part / PREDICTOR)
-        (part / RESOLVED).write_text(text, encoding="utf-8", newline="\n")
+    make_folder(folder)
+    try:
+        with together(folder) as part:
+            ComparedStudy(result.compared).save(part / RESULTS)
+            write_sets(result.sets, part / SETS)
+            result.predictor.save(part / PREDICTOR)
+            (part / RESOLVED).write_text(text, encoding="utf-8", newline="\n")
+    except OSError as reason:
+        raise unwritable(folder, reason) from reason
     return targets
 
 
 def targets_of(prepared: Prepared) -> list[Path]:
     """Return the files that a study will write; none of them may be read, or be another's."""
-    study, file = prepared.study, prepared.file
-    folder = study.output.folder
-    results, sets, predictor, described = (folder / name for name in _NAMES)
+    study = prepared.study
+    results, sets, predictor, described = (study.output.folder / name for name in _NAMES)
     targets = [results, sets, sets.with_suffix(".json"), predictor, described]
-    text = resolved_text(prepared, folder)
-    read: dict[str, Path] = {}
+    read: set[str] = set()
 
     def note(path: Path) -> Path:
-        read[os.path.realpath(path)] = path
+        read.add(os.path.realpath(path))
         return path
 
-    tables = (study.annotations, study.plausibilities, study.predictions, study.examples)
-    with_paths((*tables, study.labels, study.methods, file), note)
+    parts = (study.annotations, study.plausibilities, study.predictions, study.examples)
+    with_paths((*parts, study.labels, study.methods), note)
+    # A resolved study may be run again, and writes itself.
     for target in targets:
-        source = read.get(os.path.realpath(target))
-        # Run again, a resolved study writes itself.
-        if source is None or (source == file and file.read_bytes() == text.encode()):
-            continue
-        what = "the study file" if source == file else f"what {prepared.name} reads"
-        raise InputError(
-            "output-is-input",
-            f"{target} would overwrite {what}",
-            expected="another folder",
-            found=str(target.parent),
-            hint="-o elsewhere, or another [output] folder",
-            source=str(target),
-        )
+        if os.path.realpath(target) in read:
+            raise InputError(
+                "output-is-input",
+                f"{target} would overwrite what {prepared.name} reads",
+                expected="another folder",
+                found=str(target.parent),
+                hint="-o elsewhere, or another [output] folder",
+                source=str(target),
+            )
+    check_writable(results, below=True)
     check_ours(results, is_study, "older results")
     check_sets(sets)
     check_ours(predictor, is_predictor, "an older predictor")
@@ -231,37 +225,7 @@ def resolved_text(prepared: Prepared, folder: Path) -> str:
 
     with without_plugins(study.plugins.disable):
         tables = resolved(study, seen_from_there)
-    return _HEAD + toml_text(without_unset(tables))
-
-
-@contextlib.contextmanager
-def _together(folder: Path) -> Iterator[Path]:
-    """Yield a folder whose files go to `folder` when the block ends well, all of them or none."""
-    made = [path for path in [*reversed(folder.parents), folder] if not path.exists()]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with together(folder) as part:
-            yield part
-        made.clear()
-    except (OSError, InputError) as error:
-        path, reason = folder, str(getattr(error, "strerror", None) or error).lower()
-        if isinstance(error, InputError):
-            if error.name != "output-unwritable":
-                raise
-            # The writer names the hidden folder.
-            path, reason = folder / Path(error.source).name, error.found.strip('"')
-        raise InputError(
-            "output-unwritable",
-            f"cannot write {path}",
-            expected="a writable folder",
-            found=f'"{reason}"',
-            hint="-o elsewhere" if made else "-o elsewhere; all old files are as they were",
-            source=str(path),
-        ) from error
-    finally:
-        for path in reversed(made):
-            with contextlib.suppress(OSError):  # it was never made, or has other files
-                path.rmdir()
+    return _HEAD + toml_text(tables)
 
 
 FIRST = 0
