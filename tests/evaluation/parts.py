@@ -16,6 +16,7 @@ from plausibly.evaluation import (
     sorted_coverage,
     worst_slab_coverage,
 )
+from plausibly.evaluation.intervals import IntervalMethod
 
 from . import studies as oracle
 
@@ -50,7 +51,7 @@ def case(
     return sets, lam
 
 
-def evaluated(sets: xr.DataArray, lam: xr.DataArray) -> xr.Dataset:
+def evaluated(sets: xr.DataArray, lam: xr.DataArray, method: IntervalMethod) -> xr.Dataset:
     """An evaluation with all that it can be asked for."""
     labels = [f"l{int(name[1:]) % 4}" for name in map(str, sets["example"].values)]
     order = [5 * int(name[1:]) % len(sets["label"]) for name in map(str, sets["label"].values)]
@@ -60,12 +61,14 @@ def evaluated(sets: xr.DataArray, lam: xr.DataArray) -> xr.Dataset:
         by="site",
         cluster="patient",
         ties="random",
+        interval=method,
         true_label="diagnosis",
     ).data
 
 
 MEASURES: dict[str, Measure] = {
-    "evaluation": evaluated,
+    "evaluation": lambda sets, lam: evaluated(sets, lam, "auto"),
+    "evaluation, betting": lambda sets, lam: evaluated(sets, lam, "betting"),
     "strata": lambda sets, lam: coverage_by(sets, lam, by=ByRange(entropy(lam), quantiles=3)),
     "strata of logits": lambda sets, lam: coverage_by(
         sets,
@@ -82,4 +85,5 @@ MEASURES: dict[str, Measure] = {
     "subgroups": lambda sets, lam: coverage_by(sets, lam, by=["site", "sex"]),
     "slab": lambda sets, lam: worst_slab_coverage(sets, lam, features(sets), directions=50),
     "sorted": lambda sets, lam: sorted_coverage(sets, lam),
+    "betting": lambda sets, lam: coverage_by(sets, lam, by="label", interval="betting"),
 }

@@ -155,6 +155,35 @@ def test_few_misses_do_not_make_an_interval_short(truth: float, size: int, wides
     assert width < widest
 
 
+def betting_by_loops(values: list[float], miss: float, grid: int) -> tuple[float, float]:
+    """Hedged capital on a grid of means, from the definition."""
+    kept = []
+    for step in range(1, grid):
+        m = step / grid
+        up = down = 1.0
+        mean, spread = 0.5, 0.25
+        total, squares = 0.5, 0.25
+        for t, x in enumerate(values, start=1):
+            bet = math.sqrt(2 * math.log(2 / miss) / (len(values) * spread))
+            up *= 1 + min(bet, 0.5 / m) * (x - m)
+            down *= 1 - min(bet, 0.5 / (1 - m)) * (x - m)
+            total += x
+            mean = total / (t + 1)
+            squares += (x - mean) ** 2
+            spread = squares / (t + 1)
+        if max(up / 2, down / 2) < 1 / miss:
+            kept.append(m)
+    return kept[0], kept[-1]
+
+
+def test_betting_is_the_hedged_capital() -> None:
+    values = np.random.default_rng(2).integers(0, 5, 40) / 4
+    low, high = betting_by_loops(values.tolist(), 0.05, 2000)
+    result = interval(values, method="betting")
+    assert result.low == pytest.approx(low, abs=1 / 2000)
+    assert result.high == pytest.approx(high, abs=1 / 2000)
+
+
 def test_printed_ends_enclose_the_interval() -> None:
     assert ends(0.8974, 0.9321) == "0.897 to 0.933"
     assert ends(0.7, 0.7) == "0.700 to 0.700"
@@ -184,11 +213,13 @@ def _covers(method: IntervalMethod, binary: bool, clusters: Ints | None, runs: i
 
 
 @pytest.mark.parametrize("clusters", [None, np.arange(80) // 2], ids=["alone", "in pairs"])
-@pytest.mark.parametrize(("method", "binary"), [("auto", True), ("auto", False), ("wilson", True)])
+@pytest.mark.parametrize(
+    ("method", "binary"), [("auto", True), ("auto", False), ("wilson", True), ("betting", True)]
+)
 def test_ninety_five_of_a_hundred_intervals_hold_the_ratio(
     method: IntervalMethod, binary: bool, clusters: Ints | None
 ) -> None:
-    assert _covers(method, binary, clusters) >= 0.92
+    assert _covers(method, binary, clusters) >= (0.95 if method == "betting" else 0.92)
 
 
 RANDOM = np.random.default_rng(1).random(120)
@@ -196,6 +227,7 @@ NEARLY = np.append(np.ones(110), np.full(10, 0.5))
 PLACES = np.arange(120)
 MISSED = [np.append(np.full(90, end), np.full(k, 0.5)) for end in (0.0, 1.0) for k in (9, 10)]
 VALUES, WEIGHTS = np.array([0.2, 0.9, 0.4]), np.array([0.5, 0.0, 0.25])
+SIX, THREE = np.array([1.0, 0.5, 0.25, 0.75, 1.0, 1.0]), np.array([7, 7, 3, 3, 5, 5])
 
 
 @said(__file__)

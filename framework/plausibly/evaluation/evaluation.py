@@ -191,7 +191,7 @@ def evaluate(
     interval, confidence
         See `plausibly.evaluation.intervals.interval`.
     seed : int
-        For ``ties="random"``.
+        For ``ties="random"`` and for the order in which ``interval="betting"`` reads examples.
     only_common : bool
         Leave out the examples that only one side has, instead of refusing.
 

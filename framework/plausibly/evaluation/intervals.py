@@ -17,10 +17,11 @@ from plausibly.evaluation.splits import check_option, check_share
 from plausibly.kernels.types import Ints
 
 Doubles: TypeAlias = NDArray[np.float64]
-IntervalMethod: TypeAlias = Literal["auto", "wilson", "t"]
+IntervalMethod: TypeAlias = Literal["auto", "wilson", "t", "betting"]
 METHODS: tuple[IntervalMethod, ...] = get_args(IntervalMethod)
 
 _SAME = 1e-6  # plausibilities sum to 1 within this, so values this close are the same value
+_BET = 0.5  # share of the capital that a bet may lose at most
 _HALVINGS = 60
 _ENOUGH = 100
 _FEW = 10  # examples or clusters, below which their spread says too little
@@ -60,10 +61,11 @@ def interval(
         In [0, 1], such as the plausibility of one label: the mean is ``sum w y / sum w``.
     clusters : ndarray of int, (example,), optional
         Code of the cluster (a patient, say) of each example: outcomes of one cluster may be alike.
-    method : {"auto", "wilson", "t"}
-        ``"wilson"`` is for 0/1 outcomes. ``"t"`` uses the spread of the outcomes. ``"auto"`` is
-        Wilson where all outcomes, or all but those of fewer than ten examples (clusters), are 0 or
-        `top`.
+    method : {"auto", "wilson", "t", "betting"}
+        ``"wilson"`` is for 0/1 outcomes. ``"t"`` uses the spread of the outcomes. ``"betting"``
+        holds for every sample size; it reads the outcomes in their order, which must not depend on
+        them, and with clusters it is about the mean of the clusters' means. ``"auto"`` is Wilson
+        where all outcomes, or all but those of fewer than ten examples (clusters), are 0 or `top`.
     confidence : float
     top : float
         Largest possible outcome: 1 for a coverage, the number of labels for a set size.
@@ -121,7 +123,9 @@ def _bounds(
     """Return both ends for the weighted mean of shares in [0, 1], and whether they are rough."""
     from scipy.special import ndtri, stdtrit
 
-    _, code, members = np.unique(codes, return_inverse=True, return_counts=True)
+    _, first, code, members = np.unique(
+        codes, return_index=True, return_inverse=True, return_counts=True
+    )
     weights = weights / weights.max()  # squares of small weights would vanish
     by_cluster = np.bincount(code, weights=weights)
     total = float(weights.sum())
@@ -131,6 +135,11 @@ def _bounds(
         for off in (shares < 1.0 - _SAME, shares > _SAME)
     )
     rough = len(members) < len(shares) and (units < _FEW or few)
+    if method == "betting":
+        order = np.argsort(first)
+        means = (np.bincount(code, weights=weights * shares) / by_cluster)[order]
+        bets = (by_cluster / members)[order]
+        return _betting_low(means, bets, miss), 1.0 - _betting_low(1.0 - means, bets, miss), False
     if units < 2.0:
         return *_kullback_leibler(mean, units, miss), rough
     alone = units == len(shares)
@@ -184,6 +193,26 @@ def _bisect(outside: Callable[[float], bool], low: float, high: float) -> float:
         else:
             high = middle
     return low
+
+
+def _betting_low(shares: Doubles, weights: Doubles, miss: float) -> float:
+    """Return the low end of the hedged-capital interval (Waudby-Smith & Ramdas 2023, theorem 3).
+
+    That is the least mean against which half the capital cannot be made ``1 / miss``.
+    """
+    size = len(shares)
+    count = np.arange(1, size + 1)
+    means = (0.5 + np.cumsum(weights * shares)) / (1.0 + np.cumsum(weights))
+    spread = (0.25 + np.cumsum(np.square(weights * (shares - means)))) / (count + 1)
+    before = np.concatenate(([0.25], spread[:-1]))
+    bets = np.sqrt(2.0 * math.log(2.0 / miss) / (size * before))
+
+    def outside(candidate: float) -> bool:
+        stakes = np.minimum(bets, _BET / candidate)
+        capital = np.log1p(stakes * (weights * (shares - candidate))).sum()
+        return bool(capital >= math.log(2.0 / miss))
+
+    return _bisect(outside, 0.0, 1.0)
 
 
 _SHARES = {"share_empty": 0, "share_singleton": 1}
