@@ -32,7 +32,7 @@ from cli_world import (
     run,
     typed,
 )
-from plausibly import progress, registry
+from plausibly import registry
 from plausibly.cli import layout, output
 from plausibly.cli.app import SUMMARIES
 from plausibly.cli.output import Output
@@ -304,17 +304,11 @@ class Loud(ScoreFunction):
         return probabilities
 
 
-@attrs.frozen
-class Slow(Reader):
-    """A reader that takes its time to say no, or exits."""
-
-    exits: bool = False
+class Exits(Reader):
+    """A reader that exits."""
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        if self.exits:
-            raise SystemExit(3)
-        time.sleep(0.5)
-        return False
+        raise SystemExit(3)
 
     def read(self, path: Path, labels: Sequence[str] | None) -> xr.Dataset:
         raise NotImplementedError
@@ -337,23 +331,12 @@ def test_what_a_component_prints_is_no_result_and_its_exit_a_failure(world: Worl
 
 
 def test_a_reader_that_exits_is_named_and_the_others_asked(world: World) -> None:
-    plausibly.register(READER, "exits", lambda: Slow(exits=True))
+    plausibly.register(READER, "exits", Exits)
     with pytest.warns(PlausiblyWarning, match="reader-failed") as heard:
         assert plausibly.read_annotations("votes.csv").sizes["example"] == 30
     (message,) = [one.message for one in heard]
     assert isinstance(message, PlausiblyWarning)
-    assert (message.source, message.found) == ("Slow", "SystemExit: 3")
-
-
-def test_a_slow_reader_is_named_on_a_terminal(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plausibly.register(READER, "slow", Slow)
-    monkeypatch.setattr(progress, "PATIENCE", 0.1)
-    for stream, named in ((Terminal(), True), (io.StringIO(), False)):
-        monkeypatch.setattr(sys, "stderr", stream)
-        plausibly.read_annotations("votes.csv")
-        assert ("reader slow looks at votes.csv" in stream.getvalue()) == named
+    assert (message.source, message.found) == ("exits", "SystemExit: 3")
 
 
 # ---- names that steer a terminal
