@@ -7,7 +7,9 @@ import errno
 import filecmp
 import json
 import os
+import platform
 import re
+import shutil
 import stat
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -17,6 +19,7 @@ from pathlib import Path
 from plausibly.errors import InputError
 
 _NOTED: ContextVar[tuple[list[Path], set[Path]] | None] = ContextVar("noted", default=None)
+_PART = f".plausibly-part-{platform.node()}-"  # then the process that writes
 _CHUNK = re.compile(r"(.+)/\d+(\.\d+)*")
 
 
@@ -122,8 +125,9 @@ def replacing(path: Path | str) -> Iterator[Path]:
 @contextlib.contextmanager
 def together(folder: Path) -> Iterator[Path]:
     """Yield a folder whose files go to `folder`, one after another, when the block ends well."""
+    recover(folder)
     with tempfile.TemporaryDirectory(
-        prefix=".plausibly-part-", dir=folder, ignore_cleanup_errors=True
+        prefix=f"{_PART}{os.getpid()}-", dir=folder, ignore_cleanup_errors=True
     ) as hidden:
         new = Path(hidden, "new")
         new.mkdir()
@@ -149,3 +153,27 @@ def together(folder: Path) -> Iterator[Path]:
             except OSError:
                 aside.replace(target)
                 raise
+
+
+def recover(folder: Path) -> None:
+    """Put back what a process that was killed here moved aside, and remove what it left."""
+    with contextlib.suppress(OSError):
+        for hidden in folder.glob(f"{_PART}*"):
+            if _runs(hidden.name.removeprefix(_PART).partition("-")[0]):
+                continue
+            for aside in hidden.glob("old-*"):
+                target = folder / aside.name.removeprefix("old-")
+                if not target.exists():
+                    aside.replace(target)
+            shutil.rmtree(hidden, ignore_errors=True)
+
+
+def _runs(process: str) -> bool:
+    """Return whether a process runs, or this cannot be known."""
+    if os.name == "nt" or not process.isdigit():
+        return True
+    try:
+        os.kill(int(process), 0)
+    except OSError as reason:
+        return reason.errno != errno.ESRCH
+    return True

@@ -19,6 +19,9 @@ Tick: TypeAlias = Callable[[int, int], object]
 Progress: TypeAlias = Tick | bool
 """A function to call after each step; or True for a bar where it can be seen, False for none."""
 
+PATIENCE = 2.0
+"""Seconds after which a slow step is named."""
+
 _EVERY = 0.1  # seconds between two pictures of a bar in a notebook
 
 
@@ -38,6 +41,19 @@ def ticking(progress: Progress | None, what: str) -> Iterator[Tick]:
             yield tick
     else:
         yield lambda done, total: None
+
+
+@contextlib.contextmanager
+def naming_if_slow(what: str) -> Iterator[None]:
+    """Print on a terminal what takes longer than `PATIENCE`, such as a component of others."""
+    timer = Timer(PATIENCE, lambda: sys.stderr.write(visible(f"{what} …\n")))
+    timer.daemon = True
+    if sys.stderr is not None and sys.stderr.isatty():
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def in_notebook() -> bool:

@@ -32,7 +32,7 @@ from cli_world import (
     run,
     typed,
 )
-from plausibly import registry
+from plausibly import progress, registry
 from plausibly.cli import layout, output
 from plausibly.cli.app import SUMMARIES
 from plausibly.cli.output import Output
@@ -305,9 +305,13 @@ class Loud(ScoreFunction):
 
 
 class Exits(Reader):
-    """A reader that exits."""
+    """A reader that exits, at once or after a while."""
+
+    def __init__(self, after: float = 0.0) -> None:
+        self.after = after
 
     def recognises(self, path: Path, head: bytes) -> bool:
+        time.sleep(self.after)
         raise SystemExit(3)
 
     def read(self, path: Path, labels: Sequence[str] | None) -> xr.Dataset:
@@ -337,6 +341,18 @@ def test_a_reader_that_exits_is_named_and_the_others_asked(world: World) -> None
     (message,) = [one.message for one in heard]
     assert isinstance(message, PlausiblyWarning)
     assert (message.source, message.found) == ("exits", "SystemExit: 3")
+
+
+@pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
+def test_a_slow_reader_is_named_on_a_terminal(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plausibly.register(READER, "slow", lambda: Exits(after=0.3))
+    monkeypatch.setattr(progress, "PATIENCE", 0.1)
+    for stream, named in ((Terminal(), True), (io.StringIO(), False)):
+        monkeypatch.setattr(sys, "stderr", stream)
+        plausibly.read_annotations("votes.csv")
+        assert ("looks at votes.csv" in stream.getvalue()) == named
 
 
 # ---- names that steer a terminal

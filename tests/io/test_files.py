@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -65,6 +67,20 @@ def test_nothing_is_imported_before_it_is_used() -> None:
         "assert plausibly.io.read_sets.__module__ == 'plausibly.io.sets'"
     )
     subprocess.run([sys.executable, "-c", check], check=True)
+
+
+def test_what_a_killed_process_moved_aside_is_put_back(tmp_path: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    for number, survives in ((process.pid, False), (os.getpid(), True)):
+        hidden = tmp_path / f".plausibly-part-{platform.node()}-{number}-x"
+        (hidden / "old-sets.zarr").mkdir(parents=True)
+        (hidden / "old-sets.zarr" / "data").write_text("old")
+        (hidden / "new").mkdir()
+        with replacing("another.csv") as part:
+            part.write_text("new")
+        assert hidden.exists() == survives
+    assert (tmp_path / "sets.zarr" / "data").read_text() == "old"
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ import attrs
 import numpy as np
 
 from plausibly import registry
-from plausibly.atomic import check_ours, holds, is_store, replacing
+from plausibly.atomic import check_ours, holds, is_store, recover, replacing
 from plausibly.calibration.examples import HashedNames
 from plausibly.calibration.pvalues import Pools
 from plausibly.calibration.scores import CalibrationScores
@@ -88,6 +88,8 @@ def _unreadable(path: Path, found: str) -> InputError:
 
 def read(path: Path, kind: type[P]) -> P:
     """Return the predictor in a file; score and combiner come from the registry."""
+    if not path.exists():
+        recover(path.parent)
     if not path.exists():
         raise InputError(
             "file-missing",

@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cached_property
+from importlib import import_module
 from itertools import islice
 from typing import Any, Self, TypeVar
 
@@ -21,7 +22,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.errors import InputError, counted, listed, warn
-from plausibly.kernels.random import hash_names, name_text as name_text
+from plausibly.kernels.random import hash_names, name_text as name_text, quick_hashes
 from plausibly.kernels.types import FloatType, Hashes, Ints, unwritable
 
 DRAW = "draw"
@@ -269,7 +270,9 @@ def check_names(names: Sequence[str], noun: str, *, source: str) -> None:
             f"{again[0] + 1:,}",
             expected=f"one {among[:-1]} per {noun}",
             found=f"{several(len(again), among[:-1])} too many",
-            hint="keep one, or give them names of their own",
+            hint='keep one, or name the augmentations of an example: augmentation="COLUMN"'
+            if noun == EXAMPLE
+            else "keep one, or give them names of their own",
             source=source,
             details={f"{noun}s": list(dict.fromkeys(names[row] for row in again))},
         )
@@ -290,6 +293,9 @@ def positions(names: Sequence[str], wanted: Collection[str]) -> NDArray[np.int64
     places = {name: place for place, name in enumerate(names)}
     codes = (places.get(name, -1) for name in wanted)
     return np.fromiter(codes, dtype=np.int64, count=len(wanted))
+
+
+_QUICK = 64  # bytes of a text up to which its quick hash is worth its passes
 
 
 @attrs.frozen(eq=False)
@@ -322,6 +328,8 @@ class Names:
     @cached_property
     def usable(self) -> bool:
         """True if none is there twice, empty, or with a NUL in it, which files cannot keep."""
+        if self._ordered is not None and np.all(self._ordered[1:] != self._ordered[:-1]):
+            return True
         known = self.distinct
         return len(known) == len(self) and "" not in known and "\0" not in "".join(self.texts)
 
@@ -340,8 +348,35 @@ class Names:
         # 1 and True, or 0.1 of two widths, are equal and have different names.
         return (here.dtype == there.dtype and here.equals(there)) or self.texts == other.texts
 
+    @cached_property
+    def _ordered(self) -> Hashes | None:
+        """Quick hashes, sorted, of usable texts in Arrow's memory: a set of them takes long."""
+        dtype = self.index.dtype
+        if not (isinstance(dtype, pd.StringDtype) and dtype.storage == "pyarrow" and len(self)):
+            return None
+        arrow = import_module("pyarrow")
+        column = arrow.array(self.index.array)
+        if isinstance(column, arrow.ChunkedArray):  # of joined indexes
+            column = column.combine_chunks()
+        texts = column.cast(arrow.large_string())
+        if texts.null_count:
+            return None
+        _, places, content = texts.buffers()
+        ends = np.frombuffer(places, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+        data = np.frombuffer(content, np.uint8)[ends[0] : ends[-1]]
+        size = np.diff(ends)
+        if size.min() == 0 or size.max() > _QUICK or np.any(data == 0):
+            return None
+        hashes: Hashes = np.sort(quick_hashes(data, ends - ends[0]))
+        return hashes
+
     def common(self, other: Names) -> int:
         """Return how many different names both have."""
+        here, there = self._ordered, other._ordered
+        if here is not None and there is not None:
+            places = np.minimum(np.searchsorted(here, there), len(here) - 1)
+            if not np.any(here[places] == there):
+                return 0
         return len(self.distinct & other.distinct)
 
     def take(self, rows: Ints | slice) -> Names:
@@ -447,6 +482,8 @@ def named_array(
         lost = [dim for dim in wanted if dim not in array.dims]
         surplus = [str(dim) for dim in array.dims if dim not in wanted]
         hint = f"{what}.expand_dims({lost[0]}=[...])" if lost else f"{what}.isel({surplus[0]}=0)"
+        if surplus == [DRAW]:
+            hint = f'take the mean over draws: {what}.mean("draw")'
         if lost and surplus:
             hint = f'{what}.rename({{"{surplus[0]}": "{lost[0]}"}})'
         raise InputError(

@@ -31,6 +31,7 @@ from plausibly.io.datasets import npz_names
 from plausibly.io.hints import NEEDED, columns_hint
 from plausibly.io.json import json_head, read_json, read_json_lines, shortened
 from plausibly.io.label_tables import Names, is_table, names_of, table_from, with_coordinates
+from plausibly.progress import naming_if_slow
 from plausibly.protocols import ANNOTATION, READER, Annotation, ComponentLike, Reader
 from plausibly.registry import called
 from plausibly.registry.entries import Entry, calling, reason_of
@@ -282,7 +283,8 @@ def _warn_of(reader: str, what: str, reason: BaseException, hint: str) -> None:
 def _recognises(reader: Reader, path: Path, head: bytes) -> bool:
     name = called(READER, reader)
     try:
-        answer = reader.recognises(path, head)
+        with naming_if_slow(f"reader {name} looks at {path.name}"):
+            answer = reader.recognises(path, head)
         if answer not in (True, False):
             raise TypeError(f"it returned a {type(answer).__name__}")
         return answer

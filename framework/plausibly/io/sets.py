@@ -16,7 +16,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.atomic import check_ours, is_store, replacing, together, unwritable
+from plausibly.atomic import check_ours, is_store, recover, replacing, together, unwritable
 from plausibly.data.names import (
     ALPHA,
     EXAMPLE,
@@ -79,6 +79,8 @@ def _read_store(path: Path, chunks: int | None) -> xr.DataArray:
         raise files.meaningless(path.name, "chunks", found, "a Zarr store of prediction sets")
     if chunks is not None:
         check_chunks(chunks)
+    if not path.exists():
+        recover(path.parent)
     dataset = arrays.load(path, "sets", lazy=chunks is not None)
     if VARIABLE not in dataset or ALPHA not in dataset[VARIABLE].coords:
         found = ", ".join(map(str, dataset)) or "no variable"
@@ -246,8 +248,8 @@ def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
     path = Path(path)
     if chunks is not None or path.suffix.lower() == ".zarr":
         return _checked(_read_store(path, chunks))
-    path_beside = path.with_suffix(".json")
     table = text.read_table(path, role="sets", unique=False)
+    path_beside = path.with_suffix(".json")
     examples, alphas, bits = _rows_of(table)
     labels = list(table.header[len(COLUMNS) :])
     check_names(labels, LABEL, source=table.source)
