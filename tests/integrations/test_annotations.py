@@ -270,7 +270,7 @@ UNREAD: list[tuple[object, str | None, str, str]] = [
     ([[1, 2, 1], [1]] * 30, "counts", "component-unknown", ""),
     (VOTES, "counts", "component-unknown", ""),
     ([[["unsure"]]] * 60, None, "kind-missing", 'hint kind="partial-ranking", or kind="label-set"'),
-    (FEW, None, "labels-differ", 'lack the labels "malignant", "unsure"'),
+    (FEW, None, "labels-differ", 'lack 2 labels: "malignant", "unsure"'),
 ]
 
 

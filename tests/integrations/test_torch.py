@@ -225,7 +225,7 @@ def test_numbers_that_are_not_finite() -> None:
     broken = ROWS.copy()
     broken[4, 1] = np.nan
     broken[5, 2] = np.inf
-    with refused("numbers-not-finite", "infinite numbers in 2 rows (4, 5)"):
+    with refused("numbers-not-finite", "2 of 7 rows hold NaN or infinite numbers (4, 5)"):
         predictions(Module(), batches(broken), labels=LABELS)
 
 
@@ -260,7 +260,7 @@ def test_names_that_do_not_fit() -> None:
     with refused("names-differ"):
         predictions(Module(), pairs, labels=LABELS, examples=1)
     twice = [(rows, ["a", "b", "c"][: len(rows.values)]) for rows in batches()]
-    with refused("example-twice", "names a in rows 1 and 4"):
+    with refused("example-twice", 'names "a" in rows 1 and 4'):
         predictions(Module(), twice, labels=LABELS, examples=1)
 
 

@@ -18,10 +18,9 @@ import xarray as xr
 from dask.local import get_sync
 
 import plausibly
-from lazy_world import LABELS, plausibilities, predictions
+from lazy_world import plausibilities, predictions
 from memory import MIB, at_most
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.errors import PlausiblyWarning
 from plausibly.io import read_predictions
 from plausibly.kernels.types import Floats
 from plausibly.plugin import CalibrationData, CalibrationScores, Keys
@@ -119,14 +118,6 @@ def test_what_cannot_be_computed_in_chunks_is_refused(
 ) -> None:
     with refused(*pieces):
         call(predictor)
-
-
-def test_hard_rows_are_counted_over_all_chunks() -> None:
-    cal = predictions(40)
-    hard = xr.zeros_like(cal)
-    hard.values[np.arange(40), np.arange(40) % len(LABELS)] = 1
-    with pytest.warns(PlausiblyWarning, match="predictions, all of rows are only 0 and 1"):
-        plausibly.calibrate(hard.chunk(example=7), plausibilities(cal))
 
 
 def test_no_array_larger_than_a_chunk() -> None:

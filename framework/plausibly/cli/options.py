@@ -174,7 +174,7 @@ def unfit(option: str, why: str, *, expected: str, hint: str, found: str = "") -
 
 
 def check_answers(loaded: Draft, *, new: bool = False) -> None:
-    """Raise unless one file holds the answers."""
+    """Raise unless one file holds the answers, and no option is for the other form."""
     forms = ("annotations", "plausibilities")
     there = [form for form in forms if loaded.has(f"new.{form}" if new else f"{form}.path")]
     if len(there) != 1:
@@ -184,6 +184,14 @@ def check_answers(loaded: Draft, *, new: bool = False) -> None:
             expected="annotations (-a) or plausibilities (--plausibilities)",
             found="both" if there else "neither",
             hint="leave one out" if there else "-a votes.csv",
+        )
+    unused = [flag for key, (flag, _) in loaded.typed.items() if key.startswith("annotations.")]
+    if there == ["plausibilities"] and unused:
+        raise unfit(
+            unused[0],
+            "with --plausibilities",
+            expected="an option of annotations with -a",
+            hint=f"leave {unused[0]} out, or read annotations: -a FILE",
         )
 
 

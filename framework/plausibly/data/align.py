@@ -70,7 +70,7 @@ def with_labels(
         else:
             advice = f"declare every label for {other}: labels=[...]"
     else:
-        what = f"{does(source, 'lack')} the label {listed(map(quoted, lost))}"
+        what = f"{does(source, 'lack')} {several(len(lost), 'label')}: {listed(map(quoted, lost))}"
         found = f"{counted(len(wanted) - len(lost))} of them"
     if surplus and lost:
         pairs = near_pairs(surplus, lost)

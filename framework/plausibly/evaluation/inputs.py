@@ -34,6 +34,7 @@ from plausibly.evaluation.intervals import Averaging, Doubles, IntervalMethod, M
 from plausibly.evaluation.result import AGGREGATED, SET_SIZE
 from plausibly.guarantee import Guarantee
 from plausibly.kernels import coverage
+from plausibly.kernels.blocks import row_blocks
 from plausibly.kernels.coverage import Ties
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.sparse import Dense, as_stored
@@ -517,9 +518,13 @@ def p_value_rows(
     predictor: ConformalPredictor, predictions: xr.DataArray
 ) -> Iterator[tuple[slice, Floats]]:
     """Yield slices of examples with their p-values (example, label), labels as in the predictor."""
+    code = positions(list(map(str, predictions[names.LABEL].values)), predictor.labels)
     end, whole = 0, (predictions.sizes[names.EXAMPLE],)
     for size in predictions.variable.chunksizes.get(names.EXAMPLE, whole):
-        rows, end = slice(end, end + size), end + size
-        p_values = predictor.p_values(predictions.isel({names.EXAMPLE: rows}).load())
-        ordered = p_values.sel({names.LABEL: list(predictor.labels)})
-        yield rows, ordered.transpose(names.EXAMPLE, names.LABEL).values
+        start, end = end, end + size
+        chunk = predictions.isel({names.EXAMPLE: slice(start, end)})
+        chunk.load()  # while the one before is no longer held
+        for rows in row_blocks(chunk.shape):
+            p_values = predictor.p_values(chunk.isel({names.EXAMPLE: rows}))
+            values: Floats = p_values.transpose(names.EXAMPLE, names.LABEL).values
+            yield slice(start + rows.start, start + rows.stop), values[:, code]

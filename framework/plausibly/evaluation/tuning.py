@@ -195,13 +195,13 @@ def tune_raps(
     model, record = model.isel({names.EXAMPLE: rows}).load(), record.take_examples(rows)
     groups = None if groups is None else groups[rows]
     if free_ranks is None:
-        # Equally likely labels rank behind each other: each has the rank of the last of them.
-        rank = [
-            len(scores) - np.searchsorted(np.sort(scores), scores, side="left")
-            for scores in model.values
-        ]
-        weights = record.stored.dense().astype(np.float64).ravel()
-        masses = np.bincount(np.concatenate(rank), weights=weights)
+        slots = record.stored.above_zero()
+        row, slot = np.nonzero(slots.label >= 0)
+        rank = np.empty(slots.label.shape, dtype=np.int64)
+        for place, (scores, label) in enumerate(zip(model.values, slots.label, strict=True)):
+            # Equally likely labels rank behind each other: each has the rank of the last of them.
+            rank[place] = len(scores) - np.searchsorted(np.sort(scores), scores[label], side="left")
+        masses = np.bincount(rank[row, slot], weights=slots.weight[row, slot].astype(np.float64))
         needed_mass = float((1 - level) * (len(rows) + 1)) * (1 - 1e-12)
         enough_mass = np.flatnonzero(np.cumsum(masses) >= needed_mass)
         free_ranks = [int(enough_mass[0]) if enough_mass.size else model.shape[1]]
