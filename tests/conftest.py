@@ -48,7 +48,7 @@ def browser_program() -> str | None:
     """Return the Chromium that is installed, if what drives it is installed too."""
     if any(find_spec(driver) is None for driver in DRIVERS):
         return None
-    return next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    return next((result for name in BROWSERS if (result := shutil.which(name))), None)
 
 
 @pytest.fixture(scope="session")

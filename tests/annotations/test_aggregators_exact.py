@@ -33,10 +33,10 @@ def aggregated(
     return aggregator.aggregate(kind.build(records, labels), KEYS)
 
 
-def same_bits(one: xr.DataArray, other: xr.DataArray) -> bool:
+def same_bits(first: xr.DataArray, second: xr.DataArray) -> bool:
     """Compare by name, bit for bit."""
-    aligned = other.sel(example=one["example"], label=one["label"])
-    return bool(np.array_equal(one.values, aligned.values))
+    aligned = second.sel(example=first["example"], label=first["label"])
+    return bool(np.array_equal(first.values, aligned.values))
 
 
 @settings(max_examples=50)
@@ -141,12 +141,12 @@ def test_no_order_other_example_or_further_draw_changes_a_bit(
         renamed = dict(zip(lr.ANNOTATORS, data.draw(st.permutations(lr.ANNOTATORS)), strict=True))
         shuffled = [(e, renamed.get(str(q)), answer) for e, q, answer in shuffled]
     labels = data.draw(st.permutations(lr.LABELS))
-    other = aggregator.aggregate(build(shuffled, labels), KEYS)
-    assert other["label"].values.tolist() == labels
-    assert same_bits(result, other)
+    another = aggregator.aggregate(build(shuffled, labels), KEYS)
+    assert another["label"].values.tolist() == labels
+    assert same_bits(result, another)
     if not aggregator.joint:
-        some = [record for record in records if str(record[0]) == str(records[0][0])]
-        alone = aggregator.aggregate(build(some, lr.LABELS), KEYS)
+        part = [record for record in records if str(record[0]) == str(records[0][0])]
+        alone = aggregator.aggregate(build(part, lr.LABELS), KEYS)
         assert same_bits(alone, result)
     if "draws" in table:
         more = resolve(AGGREGATOR, {**table, "draws": 5})

@@ -170,8 +170,8 @@ def test_one_example_with_broken_weights_changes_no_other() -> None:
     weight = whole["response_weight"].values.copy()
     weight[-1] = 0.5
     broken = rebuilt(whole.assign(response_weight=("response", weight)))
-    one, other = (Bootstrap().aggregate(table, KEYS) for table in (whole, broken))
-    np.testing.assert_array_equal(one.values[:, :4], other.values[:, :4])
+    first, second = (Bootstrap().aggregate(table, KEYS) for table in (whole, broken))
+    np.testing.assert_array_equal(first.values[:, :4], second.values[:, :4])
 
 
 def test_a_response_of_weight_zero_is_never_drawn() -> None:
@@ -207,13 +207,13 @@ class Silence(Aggregator):
 def test_inner_is_named_or_the_default_of_the_kind() -> None:
     rankings = PartialRanking().build([("e", "q", ["a", "b"]), ("e", "r", ["b"])], ["a", "b"])
     for table, name in ((VOTES, "label-frequency"), (rankings, "inverse-rank")):
-        one = plausibly.aggregate(table, "bootstrap", seed=4)
-        assert one.identical(plausibly.aggregate(table, "bootstrap", inner=name, seed=4))
+        item = plausibly.aggregate(table, "bootstrap", seed=4)
+        assert item.identical(plausibly.aggregate(table, "bootstrap", inner=name, seed=4))
         inner = Bootstrap(inner={"name": name})
-        assert one.identical(plausibly.aggregate(table, inner, seed=4))
-        assert (one.dims, one.name) == (("draw", "example", "label"), "plausibilities")
-        assert one["draw"].values.tolist() == list(range(1, 11))
-        assert one["label"].values.tolist() == table["label"].values.tolist()
+        assert item.identical(plausibly.aggregate(table, inner, seed=4))
+        assert (item.dims, item.name) == (("draw", "example", "label"), "plausibilities")
+        assert item["draw"].values.tolist() == list(range(1, 11))
+        assert item["label"].values.tolist() == table["label"].values.tolist()
 
 
 def test_empty_answers_are_kept_as_they_are() -> None:

@@ -56,18 +56,18 @@ def test_an_empty_label_set_needs_a_word(empty: object) -> None:
 
 
 def test_a_label_set_is_a_set() -> None:
-    one = LabelSet().build([("e", "r", ["b", "a", "b"]), ("f", "r", (1, "1"))], None)
-    other = LabelSet().build([("e", "r", {"a", "b"}), ("f", "r", frozenset({"1"}))], None)
-    xr.testing.assert_identical(one, other)
-    assert one.sizes["mention"] == 3
+    first = LabelSet().build([("e", "r", ["b", "a", "b"]), ("f", "r", (1, "1"))], None)
+    second = LabelSet().build([("e", "r", {"a", "b"}), ("f", "r", frozenset({"1"}))], None)
+    xr.testing.assert_identical(first, second)
+    assert first.sizes["mention"] == 3
 
 
 def test_a_ranking_takes_lone_labels_and_blocks() -> None:
-    one = PartialRanking().build([("e", "r", ["b", ["c", "a"], {"d"}])], None)
-    other = PartialRanking().build([("e", "r", [["b"], ("a", "c"), "d"])], None)
-    xr.testing.assert_identical(one, other)
-    assert mentions(one) == [("b", 1), ("a", 2), ("c", 2), ("d", 3)]
-    assert one["mention_block"].dtype == np.int16
+    first = PartialRanking().build([("e", "r", ["b", ["c", "a"], {"d"}])], None)
+    second = PartialRanking().build([("e", "r", [["b"], ("a", "c"), "d"])], None)
+    xr.testing.assert_identical(first, second)
+    assert mentions(first) == [("b", 1), ("a", 2), ("c", 2), ("d", 3)]
+    assert first["mention_block"].dtype == np.int16
 
 
 def test_soft_labels_keep_weights_as_given_and_leave_out_zeros() -> None:
@@ -155,14 +155,14 @@ def test_no_response_at_all_is_refused(kind: Annotation) -> None:
 
 def invalid(kind: str, **columns: object) -> AnnotationTable:
     """Return a table whose codes are fine and whose responses break the kind."""
-    given: dict[str, object] = {
+    inputs: dict[str, object] = {
         "response_example": [0, 0],
         "response_annotator": [0, 1],
         "mention_response": [0, 0, 1],
         "mention_label": [0, 1, 0],
         **columns,
     }
-    return build_table(kind, examples=["e"], annotators=["q", "r"], labels=["a", "b"], **given)  # type: ignore[arg-type]  # columns by name
+    return build_table(kind, examples=["e"], annotators=["q", "r"], labels=["a", "b"], **inputs)  # type: ignore[arg-type]  # columns by name
 
 
 @pytest.mark.parametrize(

@@ -81,25 +81,25 @@ def by_example(
     return result
 
 
-def nominal(one: Hashable, other: Hashable) -> Fraction:
-    return Fraction(int(one != other))
+def nominal(first: Hashable, second: Hashable) -> Fraction:
+    return Fraction(int(first != second))
 
 
-def jaccard(one: Hashable, other: Hashable) -> Fraction:
-    assert isinstance(one, frozenset)
-    assert isinstance(other, frozenset)
-    return 1 - Fraction(len(one & other), len(one | other))
+def jaccard(first: Hashable, second: Hashable) -> Fraction:
+    assert isinstance(first, frozenset)
+    assert isinstance(second, frozenset)
+    return 1 - Fraction(len(first & second), len(first | second))
 
 
-def masi(one: Hashable, other: Hashable) -> Fraction:
-    assert isinstance(one, frozenset)
-    assert isinstance(other, frozenset)
+def masi(first: Hashable, second: Hashable) -> Fraction:
+    assert isinstance(first, frozenset)
+    assert isinstance(second, frozenset)
     factor = Fraction(1, 3)
-    if one == other:
+    if first == second:
         factor = Fraction(1)
-    elif one < other or other < one:
+    elif first < second or second < first:
         factor = Fraction(2, 3)
-    return 1 - (1 - jaccard(one, other)) * factor
+    return 1 - (1 - jaccard(first, second)) * factor
 
 
 def ordinal(answers: Iterable[list[Hashable]], order: Sequence[str]) -> Distance[Hashable]:
@@ -107,8 +107,8 @@ def ordinal(answers: Iterable[list[Hashable]], order: Sequence[str]) -> Distance
     pool = [answer for unit in answers if len(unit) > 1 for answer in unit]
     n = {label: pool.count(label) for label in order}
 
-    def distance(one: Hashable, other: Hashable) -> Fraction:
-        a, b = sorted((order.index(str(one)), order.index(str(other))))
+    def distance(first: Hashable, second: Hashable) -> Fraction:
+        a, b = sorted((order.index(str(first)), order.index(str(second))))
         between = sum(n[label] for label in order[a : b + 1])
         return (between - Fraction(n[order[a]] + n[order[b]], 2)) ** 2
 
@@ -130,7 +130,7 @@ def pair_mean(answers: Iterable[list[Answer]], distance: Distance[Answer]) -> Nu
     means = []
     for unit in answers:
         if len(unit) > 1:
-            pairs = [1 - one for one in starmap(distance, permutations(unit, 2))]
+            pairs = [1 - item for item in starmap(distance, permutations(unit, 2))]
             means.append(sum(pairs) / Fraction(len(pairs)))
     return sum(means) / Fraction(len(means)) if means else None
 
@@ -139,12 +139,15 @@ def fleiss(answers: Iterable[list[Hashable]]) -> Fraction | None:
     units = [unit for unit in answers if len(unit) > 1]
     seen = pair_mean(units, nominal)
     pool = [answer for unit in units for answer in unit]
-    chance = sum((Fraction(pool.count(one), len(pool)) ** 2 for one in set(pool)), Fraction(0))
+    chance = sum((Fraction(pool.count(item), len(pool)) ** 2 for item in set(pool)), Fraction(0))
     return None if seen is None or chance == 1 else (seen - chance) / (1 - chance)
 
 
 def overlap(
-    one: Sequence[Sequence[str]], other: Sequence[Sequence[str]], labels: Sequence[str], depth: int
+    first: Sequence[Sequence[str]],
+    second: Sequence[Sequence[str]],
+    labels: Sequence[str],
+    depth: int,
 ) -> float:
     """Return the average overlap, the mean over all ways to break ties; unlisted labels last."""
 
@@ -155,7 +158,7 @@ def overlap(
 
     result = [
         sum(len(set(a[:k]) & set(b[:k])) / k for k in range(1, depth + 1)) / depth
-        for a in completions(one)
-        for b in completions(other)
+        for a in completions(first)
+        for b in completions(second)
     ]
     return float(np.mean(result))

@@ -94,8 +94,8 @@ def test_single_labels_by_definition(answers: list[list[object]]) -> None:
     same(result, "krippendorff-nominal", alpha(units, nominal))
     same(result, "krippendorff-ordinal", alpha(units, ordinal(units, LABELS)))
 
-    def step(one: object, other: object) -> Fraction:
-        return Fraction(int(abs(LABELS.index(str(one)) - LABELS.index(str(other))) > 1))
+    def step(first: object, second: object) -> Fraction:
+        return Fraction(int(abs(LABELS.index(str(first)) - LABELS.index(str(second))) > 1))
 
     same(result, "neighbouring", pair_mean(units, step))
 
@@ -123,13 +123,13 @@ def test_votes_and_counts_give_the_same_measures() -> None:
         for k, times in enumerate(line)
         for again in range(times)
     ]
-    one = plausibly.agreement(counted_table("|".join(" ".join(map(str, r)) for r in counts))).data
-    other = plausibly.agreement(table(votes, ["1", "2", "3"])).data
-    known = one["measure"].values != "left-out-vote"
+    first = plausibly.agreement(counted_table("|".join(" ".join(map(str, r)) for r in counts))).data
+    second = plausibly.agreement(table(votes, ["1", "2", "3"])).data
+    known = first["measure"].values != "left-out-vote"
     for name in ("value", "low", "high"):
-        np.testing.assert_array_equal(one[name].values[known], other[name].values[known])
+        np.testing.assert_array_equal(first[name].values[known], second[name].values[known])
     for name in ("label_again", "label_again_low", "label_kappa", "example_agreement"):
-        np.testing.assert_array_equal(one[name].values, other[name].values)
+        np.testing.assert_array_equal(first[name].values, second[name].values)
 
 
 def test_one_odd_answer_among_many_gives_zero() -> None:
@@ -205,11 +205,11 @@ def test_measures_of_rankings_equal_those_of_pairs(
         table(records, LABELS, "partial-ranking"), depth=depth, resamples=0
     ).data
 
-    def partial(one: list[list[str]], other: list[list[str]]) -> float:
-        return 1 - average_overlap(one, other, len(LABELS), depth=depth)
+    def partial(first: list[list[str]], second: list[list[str]]) -> float:
+        return 1 - average_overlap(first, second, len(LABELS), depth=depth)
 
-    def plain(one: list[list[str]], other: list[list[str]]) -> float:
-        return 1 - average_overlap(one, other, len(LABELS), depth=depth, normalise=False)
+    def plain(first: list[list[str]], second: list[list[str]]) -> float:
+        return 1 - average_overlap(first, second, len(LABELS), depth=depth, normalise=False)
 
     same(result, "average-overlap", pair_mean(answers, plain))
     same(result, "partial-average-overlap", pair_mean(answers, partial))
@@ -325,8 +325,8 @@ def test_ordinal_alpha_of_each_resample_is_that_of_its_answers() -> None:
     for times in np.concatenate(list(plan.times()), axis=1).T.astype(int):
         drawn = [unit for unit, often in zip(by_hash, times, strict=True) for _ in range(often)]
         values.append(float(alpha(drawn, ordinal(drawn, order)) or np.nan))
-    one = result.sel(measure="krippendorff-ordinal")
-    ends = float(one["low"]), float(one["high"])
+    item = result.sel(measure="krippendorff-ordinal")
+    ends = float(item["low"]), float(item["high"])
     assert ends == pytest.approx(plan.ends(np.array(values)), abs=1e-9)
 
 
@@ -375,11 +375,11 @@ def test_lung_nodules(nodules: xr.Dataset) -> None:
         "fleiss-kappa": (0.193, 0.171, 0.217),
     }
     for name, (middle, low, high) in expected.items():
-        one = result.sel(measure=name)
-        assert float(one["value"]) == pytest.approx(middle, abs=5e-4)
+        item = result.sel(measure=name)
+        assert float(item["value"]) == pytest.approx(middle, abs=5e-4)
         if low is not None:
-            assert float(one["low"]) == pytest.approx(low, abs=5e-3)
-            assert float(one["high"]) == pytest.approx(high, abs=5e-3)
+            assert float(item["low"]) == pytest.approx(low, abs=5e-3)
+            assert float(item["high"]) == pytest.approx(high, abs=5e-3)
     again = [round(float(x), 2) for x in result["label_again"].values]
     assert again == [0.67, 0.23, 0.42, 0.22, 0.41]
     assert value(result, "unanimous") == pytest.approx(0.1415, abs=5e-5)

@@ -108,11 +108,13 @@ def test_nothing_depends_on_the_order_of_rows(kind: str) -> None:
     for example, who, first in world(25):
         more = [first, *(label for label in LABELS if label != first and rng.random() < 0.4)]
         records.append((example, who, first if kind == "single-label" else more))
-    one = plausibly.agreement(table(records, LABELS, kind), resamples=50).data
+    item = plausibly.agreement(table(records, LABELS, kind), resamples=50).data
     for seed in range(3):
-        other = plausibly.agreement(table(shuffled(records, seed), LABELS, kind), resamples=50).data
-        aligned = other.sel(example=one["example"], annotator=one["annotator"])
-        xr.testing.assert_identical(aligned, one)
+        second = plausibly.agreement(
+            table(shuffled(records, seed), LABELS, kind), resamples=50
+        ).data
+        aligned = second.sel(example=item["example"], annotator=item["annotator"])
+        xr.testing.assert_identical(aligned, item)
 
 
 def test_clusters_that_repeat_themselves_count_once() -> None:
@@ -128,8 +130,8 @@ def test_clusters_that_repeat_themselves_count_once() -> None:
     assert clustered.attrs["clusters"] == 40
 
     def width(result: xr.Dataset) -> float:
-        one = result.sel(measure="percent")
-        return float(one["high"] - one["low"])
+        item = result.sel(measure="percent")
+        return float(item["high"] - item["low"])
 
     assert width(clustered) == pytest.approx(width(once), rel=0.15)
     assert width(plain) == pytest.approx(width(once) / 2, rel=0.2)
@@ -189,29 +191,31 @@ def test_labels_without_mass_are_in_no_set(labels: int) -> None:
     values = np.zeros((40, 2, labels))
     values[:, 0, 0] = 1.0  # all say one label
     values[:20, 1, :2], values[20:, 1, 2] = 0.5, 1.0
-    lam = xr.DataArray(
+    plausibilities = xr.DataArray(
         values,
         dims=("draw", "example", "label"),
         coords={"example": ["e", "f"], "label": [f"k{place}" for place in range(labels)]},
     )
     risk = {f"k{place}": "low" if place < 2 else "high" for place in range(labels)}
-    result = annotation_certainty(lam, top=2, risk=risk)
+    result = annotation_certainty(plausibilities, top=2, risk=risk)
     assert result["certainty"].values.tolist() == [1.0, 0.5]
     assert result["level_certainty"].values.tolist() == [1.0, 0.5]
 
 
 def test_ties_do_not_depend_on_the_order_of_labels_or_on_rounding() -> None:
     values = np.tile([0.5, 0.25, 0.25 * (1 + 1e-15), 0.0], (200, 5, 1))
-    lam = xr.DataArray(
+    plausibilities = xr.DataArray(
         values,
         dims=("draw", "example", "label"),
         coords={"example": list("efghi"), "label": list("abcd")},
     )
     risk = {"a": "low", "b": "low", "c": "high", "d": "high"}
-    first = annotation_certainty(lam, top=2, risk=risk)
+    first = annotation_certainty(plausibilities, top=2, risk=risk)
     assert float(first["certainty"].max()) < 0.65
     for order in ([2, 1, 0, 3], [3, 2, 1, 0], [1, 3, 0, 2]):
-        again = annotation_certainty(lam.isel(label=order), top=2, risk=risk, order=["low", "high"])
+        again = annotation_certainty(
+            plausibilities.isel(label=order), top=2, risk=risk, order=["low", "high"]
+        )
         for name in ("certainty", "mean", "low", "high", "level_certainty", "level_mean"):
             np.testing.assert_array_equal(first[name].values, again[name].values)
 
@@ -219,12 +223,14 @@ def test_ties_do_not_depend_on_the_order_of_labels_or_on_rounding() -> None:
 @given(st.integers(0, 10_000))
 def test_accuracy_is_the_mean_over_draws(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    lam = drawn(rng.dirichlet([1, 1, 1], size=(5, 4)).tolist())
+    plausibilities = drawn(rng.dirichlet([1, 1, 1], size=(5, 4)).tolist())
     model = xr.DataArray(
-        rng.dirichlet([1, 1, 1], size=4), dims=("example", "label"), coords=lam.isel(draw=0).coords
+        rng.dirichlet([1, 1, 1], size=4),
+        dims=("example", "label"),
+        coords=plausibilities.isel(draw=0).coords,
     )
-    result = uncertainty_adjusted_accuracy(model, lam, top=2)
-    first = lam.values.argmax(axis=-1)
+    result = uncertainty_adjusted_accuracy(model, plausibilities, top=2)
+    first = plausibilities.values.argmax(axis=-1)
     held = np.argsort(-model.values, axis=1)[:, :2]
     hits = (first[:, :, None] == held[None]).any(axis=-1)
     np.testing.assert_allclose(result["example_accuracy"].values[:, 0], hits.mean(axis=0))
@@ -233,14 +239,17 @@ def test_accuracy_is_the_mean_over_draws(seed: int) -> None:
 
 def test_nothing_depends_on_the_order_of_rows_and_labels() -> None:
     rng = np.random.default_rng(3)
-    lam = drawn(rng.dirichlet([1, 1, 1], size=(6, 9)).tolist())
-    model = lam.mean("draw")
+    plausibilities = drawn(rng.dirichlet([1, 1, 1], size=(6, 9)).tolist())
+    model = plausibilities.mean("draw")
     risk = {"a": "low", "b": "high", "c": "low"}
-    one = uncertainty_adjusted_accuracy(model, lam, risk=risk)
-    turned = lam.isel(example=slice(None, None, -1), label=[2, 0, 1])
-    other = uncertainty_adjusted_accuracy(model, turned, risk=risk)
-    xr.testing.assert_allclose(one, other)
-    certain, again = annotation_certainty(lam, top=2), annotation_certainty(turned, top=2)
+    first = uncertainty_adjusted_accuracy(model, plausibilities, risk=risk)
+    turned = plausibilities.isel(example=slice(None, None, -1), label=[2, 0, 1])
+    second = uncertainty_adjusted_accuracy(model, turned, risk=risk)
+    xr.testing.assert_allclose(first, second)
+    certain, again = (
+        annotation_certainty(plausibilities, top=2),
+        annotation_certainty(turned, top=2),
+    )
     np.testing.assert_array_equal(certain["certainty"].values, again["certainty"].values[::-1])
     assert float(certain["mean"]) == float(again["mean"])
 
@@ -258,11 +267,11 @@ def test_memory_goes_by_labels_that_are_named(kind: str) -> None:
             said = rng.choice(named, 3, replace=False).tolist()
             records.append((f"e{place}", by, said[0] if kind == "single-label" else said))
     every = [f"k{code:05}" for code in range(MANY)]
-    few, many = (table(records, labels, kind=kind) for labels in (named, every))
+    few, large = (table(records, labels, kind=kind) for labels in (named, every))
     expected = plausibly.agreement(few, resamples=200).data
     tracemalloc.start()
     try:
-        result = plausibly.agreement(many, resamples=200).data
+        result = plausibly.agreement(large, resamples=200).data
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

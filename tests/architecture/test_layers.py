@@ -85,7 +85,7 @@ def test_there_is_no_circle_of_files_or_folders() -> None:
         }
         files[module] = (others & {*MODULES}) - {module}
         top = ".".join(module.split(".")[:2])
-        tops = {".".join(other.split(".")[:2]) for other in files[module]} - {top}
+        tops = {".".join(another.split(".")[:2]) for another in files[module]} - {top}
         folders[top] = folders.get(top, set()) | tops
     for graph in (files, folders):
         assert [node for node in graph if node in reached(graph, node)] == []

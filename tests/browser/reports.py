@@ -44,7 +44,7 @@ def ranked(made: Made) -> Made:
     labels = made.predictions["label"].values.tolist()
     rankings = []
     for example, annotator, label in made.votes:
-        second, third, fourth = [other for other in labels if other != label][:3]
+        second, third, fourth = [another for another in labels if another != label][:3]
         rankings.append((example, annotator, [label, [second, third], fourth]))
     table = plausibly.build_annotations("partial-ranking", rankings, labels)
     return attrs.evolve(made, annotations=table)

@@ -93,7 +93,7 @@ def test_hostile_names_stay_names_without_scripts(browser: Browser, hostile: Pat
 
 def test_419_labels_and_scores_below_zero(browser: Browser, tmp_path: Path) -> None:
     data = report(ranked(findings(labels=[f"condition {i:03}" for i in range(419)])))
-    margins = tuple((-250,) * len(some) for some in data.cases.listed)
+    margins = tuple((-250,) * len(part) for part in data.cases.listed)
     data.cases.scores = (Section(name="margin", values=margins),)
     with opened(browser, written(tmp_path, data), width=NARROW) as page:
         unfold(page)

@@ -147,5 +147,5 @@ class Product:
         def combine(p: PValues) -> NDArray[np.float64]:
             return np.asarray(rule.combine(p, aside), dtype=np.float64)
 
-        found: list[float] = combined(pools, queries, combine)[0].tolist()
-        return found
+        result: list[float] = combined(pools, queries, combine)[0].tolist()
+        return result

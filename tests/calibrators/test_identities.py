@@ -30,16 +30,19 @@ def test_weights_are_known_up_to_a_factor(name: str) -> None:
     def scaled(array: xr.DataArray, factor: float) -> xr.DataArray:
         return array.assign_coords(weight=array["weight"] * factor)
 
-    one = calibrated(CALIBRATORS[name])
+    first = calibrated(CALIBRATORS[name])
     for factor in (2.0**-400, 0.5, 8.0, 2.0**400):
-        other, new = calibrated(CALIBRATORS[name], model=scaled(MODEL, factor)), scaled(NEW, factor)
-        np.testing.assert_array_equal(one.p_values(NEW).values, other.p_values(new).values)
-        np.testing.assert_array_equal(one.predict(NEW, ALPHAS), other.predict(new, ALPHAS))
+        second, new = (
+            calibrated(CALIBRATORS[name], model=scaled(MODEL, factor)),
+            scaled(NEW, factor),
+        )
+        np.testing.assert_array_equal(first.p_values(NEW).values, second.p_values(new).values)
+        np.testing.assert_array_equal(first.predict(NEW, ALPHAS), second.predict(new, ALPHAS))
     for factor in (3.0, 1 / 3, 0.1):
-        other = calibrated(CALIBRATORS[name], model=scaled(MODEL, factor))
-        near = other.p_values(scaled(NEW, factor)).values
-        assert np.allclose(one.p_values(NEW).values, near, rtol=1e-12, atol=0)
-        sets = [p.predict(new, "0.137") for p, new in ((one, NEW), (other, scaled(NEW, factor)))]
+        second = calibrated(CALIBRATORS[name], model=scaled(MODEL, factor))
+        near = second.p_values(scaled(NEW, factor)).values
+        assert np.allclose(first.p_values(NEW).values, near, rtol=1e-12, atol=0)
+        sets = [p.predict(new, "0.137") for p, new in ((first, NEW), (second, scaled(NEW, factor)))]
         assert np.array_equal(sets[0].values, sets[1].values)
 
 

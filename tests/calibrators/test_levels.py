@@ -134,7 +134,7 @@ def pieces(method: Method, world: World) -> dict[object, list[Piece]]:
     made = Product(method.table, world)
     rule = combiner({"name": "average", "smoothed": True})
     odds, views = method.odds(world), method.views(world)
-    found: dict[object, list[Piece]] = {}
+    result: dict[object, list[Piece]] = {}
     for case in method.cases(world, method.m):
         pools = made.pools(case)
         for view in views:
@@ -150,8 +150,8 @@ def pieces(method: Method, world: World) -> dict[object, list[Piece]]:
                 key = method.condition(world, case.new, k)
                 low, high = ends[scores.index(score) if method.target == "mass" else k]
                 chance = case.chance * cost / len(views) / odds[key]
-                found.setdefault(key, []).append((low, high, chance))
-    return found
+                result.setdefault(key, []).append((low, high, chance))
+    return result
 
 
 def probability(parts: Iterable[Piece], alpha: Fraction) -> Fraction:
@@ -182,7 +182,7 @@ def test_a_level_is_kept_with_ties_split_by_a_uniform(method: Method) -> None:
                     assert probability(parts, alpha) <= alpha, (method.name, world)
 
 
-@pytest.mark.parametrize("method", [one for one in PLAIN if one.m == 1 or "vote" in one.name])
+@pytest.mark.parametrize("method", [item for item in PLAIN if item.m == 1 or "vote" in item.name])
 def test_one_draw_is_exactly_uniform(method: Method) -> None:
     for world in worlds(70, 4, 2, 8):
         (parts,) = pieces(method, world).values()

@@ -126,9 +126,9 @@ def test_examples_without_weight_do_not_count() -> None:
     weight = np.where(np.arange(N) < 20, model["weight"].values, 0.0)
     values = [
         plausibly.calibrate(
-            given, plausibilities(N), calibrator=CALIBRATORS["weights"], only_common=True
+            inputs, plausibilities(N), calibrator=CALIBRATORS["weights"], only_common=True
         ).p_values(new)
-        for given in (model.assign_coords(weight=("example", weight)), model[:20])
+        for inputs in (model.assign_coords(weight=("example", weight)), model[:20])
     ]
     assert np.allclose(values[0], values[1], rtol=1e-12, atol=0)
 

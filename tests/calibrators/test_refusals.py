@@ -83,7 +83,7 @@ def test_wrappers_that_do_not_nest(outer: Table, inner: Table) -> None:
 
 
 @pytest.mark.parametrize(
-    ("risks", "found"),
+    ("risks", "result"),
     [
         ([1.0, -1.0, 2.0], "found 1.0, -1.0, 2.0 hint"),
         ([1.0, math.inf, 2.0], "found 1.0, inf, 2.0 hint"),
@@ -91,9 +91,9 @@ def test_wrappers_that_do_not_nest(outer: Table, inner: Table) -> None:
         ([0.0, 0.0, 0.0], "found 0.0, 0.0, 0.0 hint"),
     ],
 )
-def test_risks_that_are_none(risks: list[object], found: str) -> None:
+def test_risks_that_are_none(risks: list[object], result: str) -> None:
     model = predictions(N).assign_coords(risk=("label", risks))
-    with refused("risks-range", found):
+    with refused("risks-range", result):
         plausibly.calibrate(model, plausibilities(N), calibrator=CALIBRATORS["risk"])
 
 

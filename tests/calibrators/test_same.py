@@ -121,17 +121,17 @@ def new_of(name: str) -> xr.DataArray:
     return model_of(name, 12, prefix="new", seed=1, values=8)
 
 
-def assert_same(one: ConformalPredictor, other: ConformalPredictor, new: xr.DataArray) -> None:
-    assert other.fingerprint == one.fingerprint
-    assert other.summary == one.summary
-    assert other.metadata == one.metadata
-    assert other.pools.calibration.claim == one.pools.calibration.claim
-    assert (other.combiner, other.components) == (one.combiner, one.components)
-    assert repr(other) == repr(one)
-    assert other.predict(new, ALPHAS).identical(one.predict(new, ALPHAS))
-    assert other.guarantee("0.3") == one.guarantee("0.3")
-    if one.has_p_values:
-        assert other.p_values(new).identical(one.p_values(new))
+def assert_same(first: ConformalPredictor, second: ConformalPredictor, new: xr.DataArray) -> None:
+    assert second.fingerprint == first.fingerprint
+    assert second.summary == first.summary
+    assert second.metadata == first.metadata
+    assert second.pools.calibration.claim == first.pools.calibration.claim
+    assert (second.combiner, second.components) == (first.combiner, first.components)
+    assert repr(second) == repr(first)
+    assert second.predict(new, ALPHAS).identical(first.predict(new, ALPHAS))
+    assert second.guarantee("0.3") == first.guarantee("0.3")
+    if first.has_p_values:
+        assert second.p_values(new).identical(first.p_values(new))
 
 
 @EACH
@@ -152,8 +152,8 @@ def test_rows_forms_chunks_and_files_of_a_calibration(
         others.append(calibrated(name, combiner, score, model=model, answers=answers))
     turned.save(tmp_path / "predictor.nc")
     others.append(plausibly.load_predictor(tmp_path / "predictor.nc"))
-    for other in others:
-        assert_same(turned, other, new)
+    for another in others:
+        assert_same(turned, another, new)
 
 
 def test_sizes_of_groups_of_labels_do_not_depend_on_rows() -> None:
@@ -243,11 +243,11 @@ def test_float32_stays_float32(name: str) -> None:
 
 def test_fingerprints_tell_weights_apart() -> None:
     """Twice the weights are the same masses in larger units: a new weight counts for half."""
-    one, two = (
+    item, two = (
         calibrated("weights", model=predictions(N, weight=weight)).fingerprint
         for weight in (1.0, 2.0)
     )
-    assert one != two
+    assert item != two
 
 
 def test_fingerprints_tell_totals_apart() -> None:

@@ -20,9 +20,9 @@ def page(project: Path) -> str:
 def check(shown_on_page: list[list[str]], measured: list[list[Cell]]) -> None:
     """Compare figures within what fewer repeats allow, and all else as it is."""
     assert len(shown_on_page) == len(measured)
-    for line, found in zip(shown_on_page, measured, strict=True):
-        assert len(line) == len(found), line
-        for text, cell in zip(line, found, strict=True):
+    for line, result in zip(shown_on_page, measured, strict=True):
+        assert len(line) == len(result), line
+        for text, cell in zip(line, result, strict=True):
             if not isinstance(cell, Figure):
                 assert text == cell
                 continue

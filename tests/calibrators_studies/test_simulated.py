@@ -138,24 +138,24 @@ def test_levels_are_kept(
         assert (np.mean(means, axis=0) <= MARGIN * error + 1e-12).all(), pair
 
 
-def keeps(found: Mean) -> bool:
-    return found.mean + MARGIN * found.error >= LEVEL
+def keeps(result: Mean) -> bool:
+    return result.mean + MARGIN * result.error >= LEVEL
 
 
 def test_weights_restore_coverage_under_a_shift() -> None:
     pytest.importorskip("sklearn", reason="ratios are estimated by its logistic regression")
-    found = simulated.shift(runs=10, n=400, test=400)
-    plain = found["expected"]
+    result = simulated.shift(runs=10, n=400, test=400)
+    plain = result["expected"]
     assert plain.mean + MARGIN * plain.error < LEVEL - 0.05
     for name in ("weighted", "weighted, estimated"):
-        assert keeps(found[name]), name
+        assert keeps(result[name]), name
         # Restored, and not by sets of every label.
-        assert found[name].mean < LEVEL + 0.03, name
+        assert result[name].mean < LEVEL + 0.03, name
 
 
 def test_an_example_of_a_new_patient_is_covered() -> None:
-    found = simulated.new_patient(runs=25, test=200)
-    plain, grouped = found["expected"], found["clustered"]
+    result = simulated.new_patient(runs=25, test=200)
+    plain, grouped = result["expected"], result["clustered"]
     assert plain.mean + MARGIN * plain.error < LEVEL - 0.05
     assert keeps(grouped)
     # Thirty patients: at most 2 / (G + 1) more than 1 - alpha.
@@ -184,6 +184,6 @@ def test_smoothed_p_values_of_one_draw_are_uniform() -> None:
         # Weighted by the plausibilities: the p-value of a label that an annotator gives.
         weights = new.votes / worlds.ANNOTATORS
         shares.append([(weights * (p <= d / 10)).sum(axis=1).mean() for d in range(1, 10)])
-    found = np.array(shares)
-    error = found.std(axis=0, ddof=1) / np.sqrt(len(found))
-    assert (abs(found.mean(axis=0) - np.arange(1, 10) / 10) <= MARGIN * error).all()
+    result = np.array(shares)
+    error = result.std(axis=0, ddof=1) / np.sqrt(len(result))
+    assert (abs(result.mean(axis=0) - np.arange(1, 10) / 10) <= MARGIN * error).all()

@@ -80,9 +80,9 @@ FRACTIONAL = {"clustered", "mondrian site grouped", "mass-coverage"}
 
 
 def plausibilities(calibrator: str) -> xr.DataArray:
-    found = plausibly.aggregate(nets.votes())
-    assert isinstance(found, xr.DataArray)
-    return found.drop_vars("denominator") if calibrator in FRACTIONAL else found
+    result = plausibly.aggregate(nets.votes())
+    assert isinstance(result, xr.DataArray)
+    return result.drop_vars("denominator") if calibrator in FRACTIONAL else result
 
 
 def calibrated(
@@ -132,21 +132,21 @@ def answers(predictor: plausibly.ConformalPredictor, new: xr.DataArray) -> Itera
 
 def guarantee(predictor: plausibly.ConformalPredictor, alpha: str) -> str:
     """Return a guarantee as data, without its sentences of explanation."""
-    found = predictor.guarantee(Fraction(alpha))
+    result = predictor.guarantee(Fraction(alpha))
     parts = {
-        "level": found.level and str(found.level),
-        "confidence": found.confidence and str(found.confidence),
-        "target": found.target,
-        "event": found.event,
-        "share": found.share and str(found.share),
-        "each": found.per,
-        "assumes": found.assumes,
-        "on_average": found.on_average,
-        "vacuous": found.vacuous,
-        "has": found.has,
-        "needed": found.needed,
-        "counted": found.unit,
-        "least_alpha": found.least_alpha,
+        "level": result.level and str(result.level),
+        "confidence": result.confidence and str(result.confidence),
+        "target": result.target,
+        "event": result.event,
+        "share": result.share and str(result.share),
+        "each": result.per,
+        "assumes": result.assumes,
+        "on_average": result.on_average,
+        "vacuous": result.vacuous,
+        "has": result.has,
+        "needed": result.needed,
+        "counted": result.unit,
+        "least_alpha": result.least_alpha,
     }
     return json.dumps({key: value for key, value in parts.items() if value not in (None, "", ())})
 
@@ -172,10 +172,10 @@ def test_answers_of_every_pair(calibrator: str) -> None:
                 stated = ((alpha, guarantee(predictor, alpha)) for alpha in nets.ALPHAS)
                 guarantees += [f"{combiner} at {alpha}: {data}" for alpha, data in stated]
             for form in forms if seed == 0 else ():
-                other = calibrated(calibrator, combiner, seed, form=form)
-                assert not isinstance(other, str), (combiner, form, other)
+                another = calibrated(calibrator, combiner, seed, form=form)
+                assert not isinstance(another, str), (combiner, form, another)
                 other_new = new.chunk({"example": 3}) if form == "chunks" else new
-                assert [*answers(other, other_new)] == known, (combiner, form)
+                assert [*answers(another, other_new)] == known, (combiner, form)
     name = calibrator.replace(" ", "_")
     nets.compare(f"calibrations/{name}.txt", lines)
     nets.compare(f"guarantees/{name}.txt", guarantees)

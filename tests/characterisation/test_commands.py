@@ -75,10 +75,10 @@ def plain(value: object, folder: Path) -> object:
     """Return a JSON value without what differs from run to run; floats to nine digits."""
     if isinstance(value, dict):
         return {
-            key: plain(one, folder) for key, one in value.items() if not CHANGING.search(str(key))
+            key: plain(item, folder) for key, item in value.items() if not CHANGING.search(str(key))
         }
     if isinstance(value, list):
-        return [plain(one, folder) for one in value]
+        return [plain(item, folder) for item in value]
     if isinstance(value, float):
         return float(f"{value:.9g}")
     if isinstance(value, str):
@@ -91,9 +91,9 @@ def leaves(value: object, place: str = " ") -> Iterator[str]:
     if isinstance(value, dict) and value:
         for key in sorted(value):
             yield from leaves(value[key], f"{place} {key}")
-    elif isinstance(value, list) and any(isinstance(one, dict | list) for one in value):
-        for number, one in enumerate(value):
-            yield from leaves(one, f"{place} {number}")
+    elif isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
+        for number, item in enumerate(value):
+            yield from leaves(item, f"{place} {number}")
     else:
         yield f"{place}: {json.dumps(value, ensure_ascii=False)}"
 

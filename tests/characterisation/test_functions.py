@@ -18,33 +18,33 @@ from plausibly.sklearn import AmbiguousConformalClassifier
 COUNT = 60
 
 
-def described(found: object, place: str = " ") -> Iterator[str]:
+def described(result: object, place: str = " ") -> Iterator[str]:
     """Yield the variables of a result with their dims and values, to six digits."""
-    if isinstance(found, xr.Dataset):
-        for name in sorted(map(str, found.data_vars)):
-            yield from described(found[name], f"{place} {name}")
-    elif isinstance(found, xr.DataArray):
-        values = found.compute().values.ravel()
+    if isinstance(result, xr.Dataset):
+        for name in sorted(map(str, result.data_vars)):
+            yield from described(result[name], f"{place} {name}")
+    elif isinstance(result, xr.DataArray):
+        values = result.compute().values.ravel()
         if values.dtype.kind == "f":
             # The last digits of sums and logarithms may differ between processors.
-            shown = " ".join(f"{one:.6g}" for one in values[:40].tolist())
+            shown = " ".join(f"{item:.6g}" for item in values[:40].tolist())
         else:
             shown = " ".join(map(str, values[:40].tolist()))
-        yield f"{place} {tuple(map(str, found.dims))} {found.shape}: {shown}"
+        yield f"{place} {tuple(map(str, result.dims))} {result.shape}: {shown}"
     else:
-        yield f"{place} {' '.join(str(found).split())}"
+        yield f"{place} {' '.join(str(result).split())}"
 
 
 def world() -> tuple[xr.DataArray, xr.DataArray, xr.DataArray, xr.DataArray, xr.DataArray]:
     """Return predictions, plausibilities and sets of new examples, and what calibrates them."""
     model = nets.predictions(COUNT)
-    lam = plausibly.aggregate(nets.votes(COUNT))
+    plausibilities = plausibly.aggregate(nets.votes(COUNT))
     new = nets.predictions(COUNT, "new")
     new_lam = plausibly.aggregate(nets.votes(COUNT, "new"))
-    assert isinstance(lam, xr.DataArray)
+    assert isinstance(plausibilities, xr.DataArray)
     assert isinstance(new_lam, xr.DataArray)
-    sets = plausibly.calibrate(model, lam).predict(new, 0.3)
-    return model, lam, new, new_lam, sets
+    sets = plausibly.calibrate(model, plausibilities).predict(new, 0.3)
+    return model, plausibilities, new, new_lam, sets
 
 
 def features(model: xr.DataArray) -> xr.DataArray:
@@ -65,11 +65,11 @@ def estimated() -> object:
 
 
 def measures() -> dict[str, Callable[[], object]]:
-    model, lam, new, new_lam, sets = world()
-    predictor = plausibly.calibrate(model, lam, calibrator="monte-carlo", draws=1)
+    model, plausibilities, new, new_lam, sets = world()
+    predictor = plausibly.calibrate(model, plausibilities, calibrator="monte-carlo", draws=1)
     views, new_views = nets.predictions(COUNT, views=2), nets.predictions(6, "new", 2)
     drawn = plausibly.aggregate(nets.votes(COUNT), {"name": "bootstrap", "draws": 6})
-    region = plausibly.calibrate_region(model, lam)
+    region = plausibly.calibrate_region(model, plausibilities)
     return {
         "worst slab": lambda: evaluation.worst_slab_coverage(
             sets, new_lam, features(new), directions=50
@@ -80,9 +80,9 @@ def measures() -> dict[str, Callable[[], object]]:
             model, nets.votes(COUNT), alphas=[0.3]
         ),
         "tuning": lambda: plausibly.tune_raps(
-            model, lam, alpha=0.3, splits=2, penalties=(0.0, 0.1)
+            model, plausibilities, alpha=0.3, splits=2, penalties=(0.0, 0.1)
         ),
-        "joint rank": lambda: plausibly.joint_rank(views, lam, new_views, 0.3),
+        "joint rank": lambda: plausibly.joint_rank(views, plausibilities, new_views, 0.3),
         "region": lambda: region.threshold([0.3, 0.1]),
         "region p-values": lambda: region.p_values(new, new_lam),
         "region bounds": lambda: region.bounds(new, 0.3),
@@ -105,11 +105,11 @@ def measures() -> dict[str, Callable[[], object]]:
         "by subgroup": lambda: evaluation.coverage_by(sets, new_lam, by=["site"]),
         "sorted": lambda: evaluation.sorted_coverage(sets, new_lam),
         "certainty": lambda: annotators.annotation_certainty(drawn),
-        "disagreement": lambda: annotators.label_disagreement(lam),
-        "entropy": lambda: evaluation.entropy(lam),
+        "disagreement": lambda: annotators.label_disagreement(plausibilities),
+        "entropy": lambda: evaluation.entropy(plausibilities),
         "accuracy": lambda: annotators.uncertainty_adjusted_accuracy(model, drawn),
         "monte carlo error": lambda: evaluation.monte_carlo_error(
-            model, lam, alphas=[0.3], draws=(1, 5), seeds=4
+            model, plausibilities, alphas=[0.3], draws=(1, 5), seeds=4
         ),
         "overlap": lambda: annotators.average_overlap("abc", "bca", 3),
         "alike": lambda: evaluation.find_duplicates(model, new),

@@ -31,10 +31,10 @@ MODULES = (
 def parameters(of: object) -> str:
     """Return the parameters of a callable, without types; nothing where there are none."""
     try:
-        found = inspect.signature(of).parameters.values()  # type: ignore[arg-type]  # tried
+        result = inspect.signature(of).parameters.values()  # type: ignore[arg-type]  # tried
     except (TypeError, ValueError):
         return ""
-    return f"({', '.join(str(one.replace(annotation=one.empty)) for one in found)})"
+    return f"({', '.join(str(item.replace(annotation=item.empty)) for item in result)})"
 
 
 def public(module: str) -> Iterator[str]:
@@ -61,9 +61,9 @@ def test_components_and_their_parameters() -> None:
     lines = []
     for row in listed:
         ours = f"{row['kind']} {row['plugin']}:{row['name']}"
-        told = run("plugins", "info", f"{row['plugin']}:{row['name']}", "--json")
-        found = json.loads(told.out)["components"][0]
-        held = json.dumps(found["parameters"], sort_keys=True)
+        message = run("plugins", "info", f"{row['plugin']}:{row['name']}", "--json")
+        result = json.loads(message.out)["components"][0]
+        held = json.dumps(result["parameters"], sort_keys=True)
         lines.append(f"{ours} {row['state']} {held}")
     nets.compare("components.txt", lines)
 

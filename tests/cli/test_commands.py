@@ -24,7 +24,7 @@ from plausibly.config import hints
 
 
 def test_none_is_forgotten() -> None:
-    names = {found.name for found in pkgutil.iter_modules(plausibly.cli.__path__)}
+    names = {result.name for result in pkgutil.iter_modules(plausibly.cli.__path__)}
     modules = {name: vars(importlib.import_module(f"plausibly.cli.{name}")) for name in names}
     commands = {name for name, module in modules.items() if {name, "COMMANDS"} & module.keys()}
     assert commands - {"app"} == set(SUMMARIES)
@@ -145,9 +145,9 @@ def test_each_shell_gets_its_answer(shell: str) -> None:
     ],
 )
 def test_values(words: str, expected: list[str]) -> None:
-    found = offered(words)
-    assert set(expected) <= set(found)
-    assert all(value.startswith(words.split(" ")[-1]) for value in found)
+    result = offered(words)
+    assert set(expected) <= set(result)
+    assert all(value.startswith(words.split(" ")[-1]) for value in result)
 
 
 def test_columns_of_a_table_that_was_named(world: World) -> None:
@@ -196,8 +196,8 @@ def test_the_files_are_as_the_pages_describe_them() -> None:
     for name, coverage in (("expected", 0.903), ("majority-vote", 0.847)):
         done(f"calibrate -a votes.csv -p probabilities.csv --calibrator {name} -o {name}.nc")
         done(f"predict {name}.nc -p new_probabilities.csv --alpha 0.1 -o {name}.csv")
-        (found,) = done(f"evaluate {name}.csv -a new_votes.csv --json").document["results"]
-        assert found["aggregated_coverage"]["mean"] == pytest.approx(coverage, abs=5e-4)
+        (result,) = done(f"evaluate {name}.csv -a new_votes.csv --json").document["results"]
+        assert result["aggregated_coverage"]["mean"] == pytest.approx(coverage, abs=5e-4)
 
 
 def test_files_that_are_there_stay_and_nothing_else_is_written(folder: Path) -> None:

@@ -338,7 +338,7 @@ def test_a_reader_that_exits_is_named_and_the_others_asked(world: World) -> None
     plausibly.register(READER, "exits", Exits)
     with pytest.warns(PlausiblyWarning, match="reader-failed") as heard:
         assert plausibly.read_annotations("votes.csv").sizes["example"] == 30
-    (message,) = [one.message for one in heard]
+    (message,) = [item.message for item in heard]
     assert isinstance(message, PlausiblyWarning)
     assert (message.source, message.found) == ("exits", "SystemExit: 3")
 

@@ -35,8 +35,8 @@ METHODS: dict[str, dict[str, object]] = {
 @pytest.mark.parametrize("flags", METHODS)
 def test_the_way_of_the_data(world: World, flags: str) -> None:
     predictions = plausibly.read_predictions("probabilities.csv")
-    lam = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
-    predictor = plausibly.calibrate(predictions, lam, **METHODS[flags])  # type: ignore[arg-type]  # by name
+    plausibilities = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
+    predictor = plausibly.calibrate(predictions, plausibilities, **METHODS[flags])  # type: ignore[arg-type]  # by name
     sets = predictor.predict(plausibly.read_predictions("new.csv"), ["0.1", "0.2"])
     new = plausibly.aggregate(plausibly.read_annotations("new_votes.csv"))
     evaluation = plausibly.evaluate(sets, new).data
@@ -73,8 +73,10 @@ def test_clusters_are_held_out_whole(world: World) -> None:
     predictions = plausibly.read_predictions("probabilities.csv")
     table = plausibly.read_examples("patients.csv")
     predictions = predictions.assign_coords(patient=("example", table["patient"].values))
-    lam = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
-    expected = plausibly.calibrate(predictions, lam, combiner="held-out-rank", cluster="patient")
+    plausibilities = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
+    expected = plausibly.calibrate(
+        predictions, plausibilities, combiner="held-out-rank", cluster="patient"
+    )
     assert plausibly.load_predictor("predictor.nc").fingerprint == expected.fingerprint
 
 
@@ -183,9 +185,11 @@ def write_votes(examples: int, labels: int) -> None:
     names = [f"label {code}" for code in range(labels)]
     Path("labels.txt").write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
     rng = np.random.default_rng(0)
-    said = (rng.integers(0, labels, examples)[:, None] + rng.integers(0, 4, (examples, 5))) % labels
+    answers = (
+        rng.integers(0, labels, examples)[:, None] + rng.integers(0, 4, (examples, 5))
+    ) % labels
     lines = [
-        f"case {row},w{vote},{names[said[row, vote]]}\n"
+        f"case {row},w{vote},{names[answers[row, vote]]}\n"
         for row in range(examples)
         for vote in range(5)
     ]
@@ -258,9 +262,9 @@ def calibrated(calibrator: str, model: str = "-p probabilities.csv") -> Ran:
 
 
 def test_thresholds_by_group(weighted: World) -> None:
-    found = calibrated(MONDRIAN).document
-    assert found["asks_of_new"] == ["site"]
-    (guarantee,) = found["guarantees"]
+    result = calibrated(MONDRIAN).document
+    assert result["asks_of_new"] == ["site"]
+    (guarantee,) = result["guarantees"]
     expected = plausibly.load_predictor("p.nc").threshold(0.1)
     assert guarantee["threshold_by"] == "site"
     assert guarantee["threshold"] == {
@@ -275,12 +279,12 @@ def test_thresholds_by_group(weighted: World) -> None:
 def test_augmentations_with_one_mean_score_and_pooled(weighted: World) -> None:
     seen = "-p views.csv --set predictions.augmentation=view"
     calibrated("augmentation", seen)
-    told = typed("predict p.nc -o s.csv -p new_views.csv --json").document
+    message = typed("predict p.nc -o s.csv -p new_views.csv --json").document
     predictor = plausibly.load_predictor("p.nc")
     sets = predictor.predict(plausibly.read_predictions("new_views.csv", augmentation="view"), 0.1)
-    assert told["results"][0]["threshold"] == float(predictor.threshold(0.1))
-    assert told["results"][0]["mean_size"] == float(sets.sum("label").mean())
-    assert told["predictions"]["augmentations"] == list(VIEWS)
+    assert message["results"][0]["threshold"] == float(predictor.threshold(0.1))
+    assert message["results"][0]["mean_size"] == float(sets.sum("label").mean())
+    assert message["predictions"]["augmentations"] == list(VIEWS)
     calibrated('{name = "augmentation", scores = "pooled"}', seen)
     assert typed("predict p.nc -o s.csv -p new.csv").code == 0
 

@@ -71,7 +71,7 @@ def screen(text: str, world: World) -> str:
             for pattern, name in VARIES.items():
                 printed = re.sub(pattern, name, printed)
             code = [f"exit code {ran.code}"] if ran.code else []
-            shown += [line, *code, *(one.rstrip() for one in printed.rstrip().splitlines()), ""]
+            shown += [line, *code, *(item.rstrip() for item in printed.rstrip().splitlines()), ""]
     return "\n".join(shown).rstrip() + "\n"
 
 
@@ -82,10 +82,10 @@ def test_screens_are_as_recorded(world: World, path: Path) -> None:
         make(world.folder)
     world.write("study.toml", WHOLE)
     recorded = path.read_text(encoding="utf-8")
-    found = screen(recorded, world)
+    result = screen(recorded, world)
     if os.environ.get("PLAUSIBLY_WRITE_NETS"):
-        path.write_text(found, encoding="utf-8")
-    assert found.splitlines() == path.read_text(encoding="utf-8").splitlines()
+        path.write_text(result, encoding="utf-8")
+    assert result.splitlines() == path.read_text(encoding="utf-8").splitlines()
 
 
 def test_every_command_has_its_screens() -> None:

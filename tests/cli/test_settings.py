@@ -27,7 +27,7 @@ by = ["site"]
 
 
 def levels() -> list[str]:
-    return [one["level"] for one in json.loads(Path("sets.json").read_text())["guarantees"]]
+    return [item["level"] for item in json.loads(Path("sets.json").read_text())["guarantees"]]
 
 
 def test_commands_run_without_arguments_where_the_file_says_all(world: World) -> None:
@@ -42,8 +42,8 @@ def test_commands_run_without_arguments_where_the_file_says_all(world: World) ->
     for command in ("calibrate", "predict"):
         assert "plausibly.toml" in done(command).out.splitlines()[0]
     assert {name: world.path(name).read_bytes() for name in by_flags} == by_flags
-    found = done("evaluate", "--json").document
-    assert (found["settings"], found["results"]) == ("plausibly.toml", measured)
+    result = done("evaluate", "--json").document
+    assert (result["settings"], result["results"]) == ("plausibly.toml", measured)
 
 
 def test_another_file_or_none(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,17 +35,17 @@ def in_terminal(
 
     What a slow machine says of progress would stand there too: messages alone come with --quiet.
     """
-    main, other = pty.openpty()
-    fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    main, another = pty.openpty()
+    fcntl.ioctl(another, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     process = subprocess.Popen(
         [sys.executable, "-m", "plausibly", *words],
-        stdin=other,
-        stdout=other,
-        stderr=other if "--quiet" in words else subprocess.DEVNULL,
+        stdin=another,
+        stdout=another,
+        stderr=another if "--quiet" in words else subprocess.DEVNULL,
         env=variables(dict(environment or {})),
     )
-    os.close(other)
-    found = bytearray()
+    os.close(another)
+    result = bytearray()
     while True:
         try:
             part = os.read(main, 65_536)
@@ -53,9 +53,9 @@ def in_terminal(
             break
         if not part:
             break
-        found += part
+        result += part
     os.close(main)
-    return process.wait(timeout=60), found.decode("utf-8", "replace").replace("\r\n", "\n")
+    return process.wait(timeout=60), result.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
 def piped(*words: str, **environment: str) -> str:

@@ -95,9 +95,9 @@ def random_pools(seed: int, n: int) -> Pools:
 # ---- oracles
 
 
-def losses_at(found: Pools, tau: float) -> list[Fraction]:
+def losses_at(result: Pools, tau: float) -> list[Fraction]:
     """Return the missed mass of each example in its order, by brute force."""
-    calibration = found.calibration
+    calibration = result.calibration
     assert calibration.order is not None
     units, rows, denominator = calibration.masses()
     missed = [Fraction(0)] * calibration.examples
@@ -109,9 +109,9 @@ def losses_at(found: Pools, tau: float) -> list[Fraction]:
 
 
 def binomial_rejects(
-    found: Pools, at_each: list[list[Fraction]], alpha: Fraction, delta: Fraction
+    result: Pools, at_each: list[list[Fraction]], alpha: Fraction, delta: Fraction
 ) -> list[bool]:
-    order, uniform = found.calibration.order, found.calibration.uniform
+    order, uniform = result.calibration.order, result.calibration.uniform
     assert order is not None
     assert uniform is not None
     draws = [Fraction(float(uniform[row])) for row in np.argsort(order)]
@@ -120,7 +120,7 @@ def binomial_rejects(
 
 
 def hoeffding_bentkus_rejects(
-    found: Pools, at_each: list[list[Fraction]], alpha: Fraction, delta: Fraction
+    result: Pools, at_each: list[list[Fraction]], alpha: Fraction, delta: Fraction
 ) -> list[bool]:
     passes = []
     for losses in at_each:
@@ -137,7 +137,7 @@ def hoeffding_bentkus_rejects(
 
 
 def betting_rejects(
-    found: Pools, at_each: list[list[Fraction]], alpha: Fraction, delta: Fraction
+    result: Pools, at_each: list[list[Fraction]], alpha: Fraction, delta: Fraction
 ) -> list[bool]:
     """Return at which thresholds the capital reaches 1 / delta; each bet is of examples before."""
     n = len(at_each[0])
@@ -182,18 +182,18 @@ def test_bounds_by_brute_force(
     bound: Bound, seed: int, n: int, alpha: Fraction, delta: float
 ) -> None:
     """The threshold ends the first run of scores at which the bound holds, and no more follow."""
-    found = random_pools(seed, n)
-    atoms = [*np.unique(found.calibration.scores).tolist(), math.inf]
-    at_each = [losses_at(found, atom) for atom in atoms]
-    passes = ORACLES[bound](found, at_each, alpha, Fraction(str(delta)))
+    result = random_pools(seed, n)
+    atoms = [*np.unique(result.calibration.scores).tolist(), math.inf]
+    at_each = [losses_at(result, atom) for atom in atoms]
+    passes = ORACLES[bound](result, at_each, alpha, Fraction(str(delta)))
     if bound != "binomial":
         assert passes == sorted(passes, reverse=True)
     run = [atom for atom, _ in takewhile(lambda pair: pair[1], zip(atoms, passes, strict=True))]
     expected = run[-1] if run else -math.inf
     combiner = Pac(delta=delta, bound=bound)
-    assert combiner.threshold(found, alpha) == expected
+    assert combiner.threshold(result, alpha) == expected
     if bound != "betting":
-        p = combiner.combine(PValues.of(found, np.array(atoms[:-1])), None)
+        p = combiner.combine(PValues.of(result, np.array(atoms[:-1])), None)
         assert (p > float(alpha)).tolist() == [atom >= expected for atom in atoms[:-1]]
 
 
@@ -201,10 +201,10 @@ def test_pac_with_thousands_of_held_out_examples() -> None:
     """Each p-value is where the tail is delta; exact sums of fractions would take minutes."""
     trials, delta = 3000, 1e-4
     places = np.arange(-1.0, trials)
-    found = Pools(CalibrationScores(scores=places[None, 1:]))
-    held_out = PValues.of(found, np.random.default_rng(3).permutation(places[1:]))
+    result = Pools(CalibrationScores(scores=places[None, 1:]))
+    held_out = PValues.of(result, np.random.default_rng(3).permutation(places[1:]))
     rule = Pac(delta=delta, bound="held-out")
-    p = rule.combine(PValues.of(found, places), held_out)
+    p = rule.combine(PValues.of(result, places), held_out)
     assert p[-1] == 1
     tail = scipy.stats.binom.cdf(np.arange(trials), trials, p[:-1])
     np.testing.assert_allclose(tail, delta, rtol=1e-6)

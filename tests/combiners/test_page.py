@@ -29,7 +29,7 @@ def test_levels(page: list[list[list[str]]]) -> None:
     assert header == ["combiner", *DESIGNS]
     assert len(rows) == 13
     for cell, *shown in rows:
-        name, found = cell.strip("`"), []
+        name, result = cell.strip("`"), []
         for p in designs:
             if name in FACTORS:
                 merged = FACTORS[name] * p.mean(axis=0)
@@ -38,8 +38,8 @@ def test_levels(page: list[list[list[str]]]) -> None:
             else:
                 merged = combiner(name).merge(p)  # type: ignore[attr-defined]  # has it
             # Ten equal p-values of mean alpha may miss it by rounding.
-            found.append(f"{(merged <= ALPHA + 1e-12).mean():.3f}")
-        assert found == shown, name
+            result.append(f"{(merged <= ALPHA + 1e-12).mean():.3f}")
+        assert result == shown, name
 
 
 @pytest.mark.slow

@@ -52,13 +52,13 @@ def test_rational_rules_round_once(ranks: list[int]) -> None:
     assert merged("bonferroni", ranks) == float(min(Fraction(1), m * min(p)))
     assert merged("median", ranks) == float(min(Fraction(1), sorted(p)[k - 1] * m / k))
     if m <= 2:
-        harmonic = m * m / sum(1 / one for one in p)
+        harmonic = m * m / sum(1 / item for item in p)
         assert merged("harmonic", ranks) == float(min(Fraction(1), harmonic))
 
 
 @given(RANKS)
 def test_rules_with_e(ranks: list[int]) -> None:
-    p, m = [float(one) for one in exact(ranks)], len(ranks)
+    p, m = [float(item) for item in exact(ranks)], len(ranks)
     geometric = min(1.0, math.e * math.prod(p) ** (1 / m))
     assert merged("geometric", ranks) == pytest.approx(geometric, rel=1e-12)
     if m >= 3:
@@ -68,7 +68,7 @@ def test_rules_with_e(ranks: list[int]) -> None:
 
 def prefixes(f: Callable[[Fraction], Fraction | float], p: list[Fraction], alpha: Fraction) -> bool:
     """Return whether the mean of f(p / alpha) over some prefix reaches 1."""
-    values = [f(one / alpha) for one in p]
+    values = [f(item / alpha) for item in p]
     return any(sum(values[:length]) >= length for length in range(1, len(p) + 1))
 
 
@@ -150,14 +150,14 @@ def test_two_equal_views_give_twice_the_p_value() -> None:
     values = rng.dirichlet(np.ones(3), 200)
     answers = labelled(rng.multinomial(3, values[:100]) / 3)
     views = np.stack([values, values])
-    one = plausibly.calibrate(labelled(values[:100]), answers)
+    item = plausibly.calibrate(labelled(values[:100]), answers)
     two = plausibly.calibrate(
         labelled(views[:, :100]),
         answers,
         calibrator={"name": "augmentation", "scores": "separate"},
         combiner="harmonic",
     )
-    alone = one.p_values(labelled(values[100:], "new ")).values
+    alone = item.p_values(labelled(values[100:], "new ")).values
     doubled = two.p_values(labelled(views[:, 100:], "new ")).values
     assert two.pools.each[0].total > 2**40
     np.testing.assert_allclose(doubled, np.minimum(1.0, 2 * alone), rtol=1e-12)

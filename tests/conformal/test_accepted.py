@@ -44,12 +44,12 @@ def test_files_and_frames_are_read() -> None:
     model = plausibly.read_predictions("probabilities.csv")
     expected = plausibly.calibrate(model, votes)
     sets = expected.predict(plausibly.read_predictions("new_probabilities.csv"), "0.2")
-    for given, fresh in (
+    for inputs, fresh in (
         ("probabilities.csv", "new_probabilities.csv"),
         (old, new),
         (old.set_index("example"), new.set_index("example")),
     ):
-        result = plausibly.calibrate(given, votes)
+        result = plausibly.calibrate(inputs, votes)
         assert result.fingerprint == expected.fingerprint == predictor().fingerprint
         xr.testing.assert_identical(result.predict(fresh, "0.2"), sets)
     plausibly.io.write_sets(sets, "sets.csv")

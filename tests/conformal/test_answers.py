@@ -190,11 +190,14 @@ MALFORMED: dict[str, dict[str, Any]] = {  # Any: values of fields
 
 
 @pytest.mark.parametrize(
-    ("kind", "component", "name", "found"),
+    ("kind", "component", "name", "result"),
     [
-        *(("combiner", combiner(change), "component-failed", found) for change, found in COMBINED),
-        *(("combiner", stating(change), "component-failed", found) for change, found in STATED),
-        *(("score", score(change), "score-malformed", found) for change, found in SCORED),
+        *(
+            ("combiner", combiner(change), "component-failed", result)
+            for change, result in COMBINED
+        ),
+        *(("combiner", stating(change), "component-failed", result) for change, result in STATED),
+        *(("score", score(change), "score-malformed", result) for change, result in SCORED),
         ("score", score(raising), "component-failed", FAILED),
         ("calibrator", Calibrator(change=raising), "component-failed", FAILED),
         ("calibrator", Calibrator(change=lambda _: None), "component-failed", "a NoneType"),
@@ -203,8 +206,8 @@ MALFORMED: dict[str, dict[str, Any]] = {  # Any: values of fields
             for fields in MALFORMED.values()
         ),
         *(
-            ("aggregator", Aggregator(change=change), "component-failed", found)
-            for change, found in AGGREGATED
+            ("aggregator", Aggregator(change=change), "component-failed", result)
+            for change, result in AGGREGATED
         ),
     ],
 )
@@ -212,9 +215,9 @@ def test_a_wrong_answer_names_the_component(
     kind: str,
     component: Any,  # Any: of these kinds
     name: str,
-    found: str,
+    result: str,
 ) -> None:
-    with refused(name, found) as caught:
+    with refused(name, result) as caught:
         if kind == "aggregator":
             plausibly.aggregate(table(), component)
         else:
@@ -273,11 +276,11 @@ def test_a_component_cannot_change_its_input(
     # Anything can be written to the arrays of the caller, as to those that xarray reads.
     annotations = table().copy(deep=True)
     inputs = (predictions, counted, annotations)
-    before = [given.copy(deep=True) for given in inputs]
+    before = [arguments.copy(deep=True) for arguments in inputs]
     with refused("component-failed", "read-only"):
         if kind == "aggregator":
             plausibly.aggregate(annotations, component)
         else:
             plausibly.calibrate(predictions, counted, **{kind: component})
-    for given, copy in zip(inputs, before, strict=True):
-        xr.testing.assert_identical(given, copy)
+    for arguments, copy in zip(inputs, before, strict=True):
+        xr.testing.assert_identical(arguments, copy)

@@ -113,9 +113,9 @@ def test_what_cannot_be_calibrated_is_refused(
     arguments: dict[str, Any],  # Any: as above
     pieces: tuple[str, ...],
 ) -> None:
-    given = {"predictions": PREDICTIONS, "plausibilities": ANSWERS, **arguments}
+    inputs = {"predictions": PREDICTIONS, "plausibilities": ANSWERS, **arguments}
     with refused(*pieces):
-        plausibly.calibrate(given.pop("predictions"), given.pop("plausibilities"), **given)
+        plausibly.calibrate(inputs.pop("predictions"), inputs.pop("plausibilities"), **inputs)
 
 
 def test_combiners_that_do_not_get_what_they_need_say_so() -> None:
@@ -160,9 +160,9 @@ def test_every_kind_has_its_default_aggregator(kind: str, default: str) -> None:
 
 
 def test_aggregators_have_kinds_and_parameters() -> None:
-    other = table("single-label").assign_attrs(kind="pairwise")
+    another = table("single-label").assign_attrs(kind="pairwise")
     with refused("aggregator-missing", 'hint aggregator="NAME"; all: plausibly plugins list'):
-        plausibly.aggregate(rebuilt(other))
+        plausibly.aggregate(rebuilt(another))
     with refused("kind-unsuitable", "aggregator label-frequency does not read soft-label"):
         plausibly.aggregate(table("soft-label"), "label-frequency")
     disputed = table("single-label", [("e1", "r2", "a")])

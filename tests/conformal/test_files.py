@@ -145,13 +145,13 @@ def test_a_netcdf_header_that_claims_a_billion(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "number", "found"),
+    ("name", "number", "result"),
     [
         ("file-newer", 9, "expected format 4 found format 9, written by plausibly 2.1"),
         ("predictor-unreadable", 2, "found format 2, of an earlier version"),
     ],
 )
-def test_another_format(tmp_path: Path, name: str, number: int, found: str) -> None:
+def test_another_format(tmp_path: Path, name: str, number: int, result: str) -> None:
     path = saved(tmp_path / "p.nc")
     dataset = xr.load_dataset(path, engine="scipy")
     table = json.loads(dataset.attrs["plausibly"])
@@ -159,7 +159,7 @@ def test_another_format(tmp_path: Path, name: str, number: int, found: str) -> N
     arrays = {str(array): values.values for array, values in dataset.items()}
     dataset.attrs = {"plausibly": text, "checksum": checksum(arrays, text)}
     dataset.to_netcdf(path, engine="scipy", format="NETCDF3_64BIT")
-    with refusals.refused(name, "p.nc", found):
+    with refusals.refused(name, "p.nc", result):
         plausibly.load_predictor(path)
 
 
@@ -190,19 +190,19 @@ def test_a_changed_byte_is_one_error_or_changes_nothing(tmp_path: Path, form: st
 
 
 def test_the_fingerprint_is_of_the_guarantee_and_the_reference_too() -> None:
-    one, other = (
+    first, second = (
         plausibly.calibrate(*world(40), combiner={"name": "pac", "delta": delta})
         for delta in (0.2, 0.3)
     )
-    assert len(one.fingerprint) == 32
-    assert one.fingerprint != other.fingerprint
-    assert one.reference is not None
-    calibration = one.pools.calibration
+    assert len(first.fingerprint) == 32
+    assert first.fingerprint != second.fingerprint
+    assert first.reference is not None
+    calibration = first.pools.calibration
     claim = attrs.evolve(calibration.claim, notes=("odd",))
     for changes in (
         {"pools": Pools(attrs.evolve(calibration, claim=claim))},
-        {"reference": one.reference[:-1]},
-        {"labels": one.labels[::-1]},
-        {"components": {**one.components, "calibrator": {"name": "odd"}}},
+        {"reference": first.reference[:-1]},
+        {"labels": first.labels[::-1]},
+        {"components": {**first.components, "calibrator": {"name": "odd"}}},
     ):
-        assert attrs.evolve(one, **changes).fingerprint != one.fingerprint
+        assert attrs.evolve(first, **changes).fingerprint != first.fingerprint

@@ -45,7 +45,7 @@ def test_names_are_usable_hashed_and_counted_once_each(here: list[str], there: l
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("first", "second", "same"),
     [
         (pd.Index([1, 0]), pd.Index([True, False]), False),
         (pd.Index([0.1], dtype=np.float32), pd.Index([np.float64(np.float32(0.1))]), False),
@@ -56,10 +56,10 @@ def test_names_are_usable_hashed_and_counted_once_each(here: list[str], there: l
     ],
 )
 def test_names_are_the_same_where_their_texts_are(
-    one: pd.Index, other: pd.Index, same: bool
+    first: pd.Index, second: pd.Index, same: bool
 ) -> None:
-    assert Names(one).same(Names(other)) is same
-    assert Names(other).same(Names(one)) is same
+    assert Names(first).same(Names(second)) is same
+    assert Names(second).same(Names(first)) is same
 
 
 @pytest.mark.parametrize("kind", [object, None])
@@ -104,12 +104,12 @@ def test_predictors_of_copies_and_of_small_blocks_are_the_same(
     monkeypatch.setattr(blocks, "_WORTH", 5)
     monkeypatch.setattr(blocks, "spare", lambda: 3)
     others.append(plausibly.calibrate(model, answers, calibrator=calibrator))
-    for other in others:
+    for another in others:
         for name in ("ordered", "cumulative"):
-            here, there = (getattr(p.pools.pooled, name) for p in (identity, other))
+            here, there = (getattr(p.pools.pooled, name) for p in (identity, another))
             assert here.tobytes() == there.tobytes()
-        assert identity.predict(model, 0.1).equals(other.predict(model, 0.1))
+        assert identity.predict(model, 0.1).equals(another.predict(model, 0.1))
         scores = identity.scores(model)
-        assert scores.tobytes() == other.scores(model).tobytes()
+        assert scores.tobytes() == another.scores(model).tobytes()
         scores[...] = 7
         xr.testing.assert_identical(model, before)

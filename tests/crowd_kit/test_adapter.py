@@ -50,8 +50,8 @@ def table(votes: list[tuple[str, str, str]] = VOTES, labels: list[str] | None = 
     return resolve(ANNOTATION, "single-label").build(votes, labels)
 
 
-def lam(name: str, given: xr.Dataset, **more: Parameter) -> xr.DataArray:
-    return plausibly.aggregate(given, f"crowd-kit:{name}", **more)
+def lam(name: str, inputs: xr.Dataset, **more: Parameter) -> xr.DataArray:
+    return plausibly.aggregate(inputs, f"crowd-kit:{name}", **more)
 
 
 @pytest.mark.parametrize("name", COMPONENTS)
@@ -59,9 +59,9 @@ def test_fault_3_and_report_1_no_order_of_rows(name: str) -> None:
     votes = YES_NO if name == "kos" else VOTES
     first = lam(name, table(votes))
     for step in (1, 4, 7):
-        other = lam(name, table(votes[step:] + votes[:step]))
+        another = lam(name, table(votes[step:] + votes[:step]))
         xr.testing.assert_identical(
-            first, other.sel(example=first["example"].values, label=first["label"].values)
+            first, another.sel(example=first["example"].values, label=first["label"].values)
         )
 
 
@@ -73,7 +73,7 @@ def test_reports_2_and_3_labels_that_look_like_numbers(
     answers = {"yes": "1", "no": "0"}
     result = lam(name, table([(e, w, answers[k]) for e, w, k in YES_NO]))
     words = lam(name, table(YES_NO))
-    same = words.assign_coords(label=[answers[str(one)] for one in words["label"].values])
+    same = words.assign_coords(label=[answers[str(item)] for item in words["label"].values])
     xr.testing.assert_allclose(
         result, same.sel(example=result["example"].values, label=result["label"].values)
     )
@@ -173,12 +173,12 @@ def test_faults_9_and_11_estimators_that_fail(
 @pytest.mark.parametrize("name", COMPONENTS)
 def test_report_21_one_label_alone(name: str, frames: list[pd.DataFrame]) -> None:
     """crowd-kit divides by the number of labels less one; there is nothing to estimate."""
-    given = table([("t1", "a", "x"), ("t1", "b", "x"), ("t2", "b", "x")], ["w", "x"])
-    result = lam(name, given)
+    inputs = table([("t1", "a", "x"), ("t1", "b", "x"), ("t2", "b", "x")], ["w", "x"])
+    result = lam(name, inputs)
     assert result.sel(label="x").values.tolist() == [1.0, 1.0]
     assert not frames
     if name != "kos":
-        reliability = plausibly.reliability(given, f"crowd-kit:{name}")
+        reliability = plausibly.reliability(inputs, f"crowd-kit:{name}")
         assert reliability["weight"].values.tolist() == [1.0, 1.0]
 
 
@@ -190,9 +190,9 @@ def test_kos_gives_labels_alone() -> None:
 
 
 def test_scores_of_mmsr_are_logarithms() -> None:
-    given = table()
-    result = lam("mmsr", given)
-    weight = plausibly.reliability(given, "crowd-kit:mmsr")["weight"]
+    inputs = table()
+    result = lam("mmsr", inputs)
+    weight = plausibly.reliability(inputs, "crowd-kit:mmsr")["weight"]
     log = {
         str(who): float(np.log(2 * weight.sel(annotator=who) / (1 - weight.sel(annotator=who))))
         for who in weight["annotator"].values
@@ -205,9 +205,9 @@ def test_scores_of_mmsr_are_logarithms() -> None:
 @pytest.mark.parametrize("name", ["wawa", "zero-based-skill"])
 def test_fault_11_votes_are_counted_here(name: str) -> None:
     """crowd-kit's own count fails with scikit-learn 1.7 and later."""
-    given = table()
-    result = lam(name, given)
-    weight = plausibly.reliability(given, f"crowd-kit:{name}")["weight"]
+    inputs = table()
+    result = lam(name, inputs)
+    weight = plausibly.reliability(inputs, f"crowd-kit:{name}")["weight"]
     by = {str(who): float(weight.sel(annotator=who)) for who in weight["annotator"].values}
     assert float(result.sel(example="t10", label="task")) == pytest.approx(
         (by["ann"] + by["bo"]) / (by["ann"] + by["bo"] + by["cy"])
@@ -228,9 +228,9 @@ def test_stopped_early() -> None:
 
 @pytest.mark.parametrize("name", [*CHANCES, *WITH_SKILLS])
 def test_one_table_of_annotators(name: str) -> None:
-    given = table([*VOTES, ("t2", "eve", "")], LABELS)
-    reliability = plausibly.reliability(given, f"crowd-kit:{name}")
-    assert reliability["annotator"].values.tolist() == given["annotator"].values.tolist()
+    inputs = table([*VOTES, ("t2", "eve", "")], LABELS)
+    reliability = plausibly.reliability(inputs, f"crowd-kit:{name}")
+    assert reliability["annotator"].values.tolist() == inputs["annotator"].values.tolist()
     weight = reliability["weight"].sel(annotator=["ann", "bo", "cy", "dan"])
     assert ((weight >= 0) & (weight <= 1)).all()
     assert float(weight.sel(annotator="ann")) > float(weight.sel(annotator="cy"))
@@ -241,8 +241,8 @@ def test_one_table_of_annotators(name: str) -> None:
 
 
 def test_confusion_of_dawid_skene() -> None:
-    given = table([*VOTES, ("t2", "eve", "")], LABELS)
-    confusion = plausibly.reliability(given, "crowd-kit:dawid-skene")["confusion"]
+    inputs = table([*VOTES, ("t2", "eve", "")], LABELS)
+    confusion = plausibly.reliability(inputs, "crowd-kit:dawid-skene")["confusion"]
     assert confusion.dims == ("annotator", "label", "said")
     answers = ["label", "task", "worker"]
     of_ann = confusion.sel(annotator="ann", label=answers)
@@ -256,7 +256,7 @@ def test_confusion_of_dawid_skene() -> None:
 @pytest.mark.parametrize("name", [n for n in COMPONENTS if n != "kos"])
 def test_the_authors_kit(name: str) -> None:
     report = check(AGGREGATOR, resolve(AGGREGATOR, f"crowd-kit:{name}"))
-    others = {one.name for one in report.rules if one.state != "holds"}
+    others = {item.name for item in report.rules if item.state != "holds"}
     assert others == {"counted-responses"}  # of unknown annotators
 
 

@@ -117,5 +117,5 @@ def test_the_authors_kit(crowds: dict[str, xr.Dataset], name: str) -> None:
         expected = {"example-alone": "an example alone has no message to pass on"}
         more = {"annotations": crowds["toy"]}
     report = check(AGGREGATOR, component, expected_failures=expected, **more)
-    others = {one.name for one in report.rules if one.state != "holds"}
+    others = {item.name for item in report.rules if item.state != "holds"}
     assert others == {"counted-responses", *expected}  # of unknown annotators

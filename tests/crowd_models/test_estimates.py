@@ -48,10 +48,10 @@ def test_estimates_after_some_rounds(
     floats = {name: float(count) for name, count in exact.items()}
     with quiet():
         model = make(**floats, tolerance=0.0, iterations=rounds)
-        lam = model.aggregate(table_of(given_votes), KEYS)
-    facts = json.loads(lam.attrs["convergence"])
+        plausibilities = model.aggregate(table_of(given_votes), KEYS)
+    facts = json.loads(plausibilities.attrs["convergence"])
     step = steps[facts["iterations"] - 1]  # fewer where nothing changes any more
-    assert_close(lam, step.shares, within=1e-10)
+    assert_close(plausibilities, step.shares, within=1e-10)
 
 
 @given(votes())
@@ -79,8 +79,8 @@ def test_dawid_skene_confuses_as_the_equations_say(given_votes: oracle.Votes) ->
 def test_worker_agreement(given_votes: oracle.Votes) -> None:
     worth = oracle.agreement(given_votes, LABELS)
     table = table_of(given_votes)
-    lam = WorkerAgreement().aggregate(table, KEYS)
-    assert_close(lam, oracle.shares(given_votes, LABELS, worth))
+    plausibilities = WorkerAgreement().aggregate(table, KEYS)
+    assert_close(plausibilities, oracle.shares(given_votes, LABELS, worth))
     report = WorkerAgreement().reliability(table)
     for who, weight in worth.items():
         assert float(report["weight"].sel(annotator=who)) == pytest.approx(float(weight), abs=1e-14)
@@ -91,8 +91,10 @@ def test_weighted_vote(given_votes: oracle.Votes, weights: list[int], others: in
     known = list(dict.fromkeys(vote[1] for vote in given_votes))
     own = {who: float(weight) for who, weight in zip(known[1:], weights, strict=False) if weight}
     worth = {who: Fraction(own.get(who, others)) for who in ANNOTATORS}
-    lam = WeightedVote(weights=own, others=float(others)).aggregate(table_of(given_votes), KEYS)
-    assert_close(lam, oracle.shares(given_votes, LABELS, worth))
+    plausibilities = WeightedVote(weights=own, others=float(others)).aggregate(
+        table_of(given_votes), KEYS
+    )
+    assert_close(plausibilities, oracle.shares(given_votes, LABELS, worth))
 
 
 @given(votes())
@@ -107,11 +109,11 @@ def test_unknown_annotators_have_one_weight(given_votes: oracle.Votes) -> None:
 @given(votes())
 def test_unknown_annotators_are_one(given_votes: oracle.Votes) -> None:
     """As if one person had given all their responses, whatever that person is called."""
-    some = ANNOTATORS[:2]
-    as_one = [(e, "zz" if q in some else q, k, w) for e, q, k, w in given_votes]
+    part = ANNOTATORS[:2]
+    as_one = [(e, "zz" if q in part else q, k, w) for e, q, k, w in given_votes]
     model = DawidSkene(iterations=5, tolerance=0.0)
     with quiet():
-        result = model.aggregate(table_of(given_votes, anonymous=some), KEYS)
+        result = model.aggregate(table_of(given_votes, anonymous=part), KEYS)
     steps = oracle.dawid_skene(as_one, LABELS, rounds=5, smoothing=Fraction(1, 100))
     assert_close(result, steps[-1].shares, within=1e-9)
 
@@ -121,23 +123,23 @@ def test_thousands_of_responses_an_example_do_not_underflow() -> None:
     result = crowd(
         np.random.default_rng(0), examples=30, annotators=200, labels=5, each=200, skill=(0.2, 0.4)
     )
-    lam = plausibly.aggregate(result.table, "dawid-skene")
-    assert np.isfinite(lam.values).all()
-    assert np.abs(lam.values.sum(axis=1) - 1).max() < 1e-12
-    assert (lam.values.argmax(axis=1) == result.truth).mean() > 0.9
+    plausibilities = plausibly.aggregate(result.table, "dawid-skene")
+    assert np.isfinite(plausibilities.values).all()
+    assert np.abs(plausibilities.values.sum(axis=1) - 1).max() < 1e-12
+    assert (plausibilities.values.argmax(axis=1) == result.truth).mean() > 0.9
 
 
 def test_convergence_is_stated() -> None:
     result = crowd(np.random.default_rng(1), examples=100, annotators=8, labels=3, each=4)
-    lam = plausibly.aggregate(result.table, "dawid-skene", tolerance=1e-4)
-    facts = json.loads(lam.attrs["convergence"])
+    plausibilities = plausibly.aggregate(result.table, "dawid-skene", tolerance=1e-4)
+    facts = json.loads(plausibilities.attrs["convergence"])
     assert facts["tolerance"] == 1e-4
     assert 0 < facts["change"] <= 1e-4
     assert 3 < facts["iterations"] < 500
     report = plausibly.reliability(result.table, "dawid-skene", tolerance=1e-4)
-    assert report.attrs["convergence"] == lam.attrs["convergence"]
+    assert report.attrs["convergence"] == plausibilities.attrs["convergence"]
     closer = plausibly.aggregate(result.table, "dawid-skene", tolerance=1e-10)
-    assert np.abs(closer - lam).max() < 1e-2
+    assert np.abs(closer - plausibilities).max() < 1e-2
 
 
 def test_stopped_early_it_warns_with_numbers() -> None:

@@ -34,12 +34,14 @@ def test_a_bootstrap_of_a_model() -> None:
     """One estimate a resample; each of them is told of no convergence of its own."""
     result = crowd(np.random.default_rng(0), examples=30, annotators=5, labels=3, each=4)
     with quiet():
-        lam = plausibly.aggregate(result.table, {"name": "bootstrap", "inner": "one-coin"}, draws=3)
-    assert lam.dims == ("draw", "example", "label")
-    assert np.abs(lam.sum("label") - 1).max() < 1e-12
-    assert lam.attrs["joint"] == "bootstrap"
-    assert "convergence" not in lam.attrs
-    assert float(np.abs(lam.diff("draw")).max()) > 0.01
+        plausibilities = plausibly.aggregate(
+            result.table, {"name": "bootstrap", "inner": "one-coin"}, draws=3
+        )
+    assert plausibilities.dims == ("draw", "example", "label")
+    assert np.abs(plausibilities.sum("label") - 1).max() < 1e-12
+    assert plausibilities.attrs["joint"] == "bootstrap"
+    assert "convergence" not in plausibilities.attrs
+    assert float(np.abs(plausibilities.diff("draw")).max()) > 0.01
 
 
 def predictions(rng: np.random.Generator, truth: NDArray[np.intp], labels: int) -> Array:
@@ -65,7 +67,7 @@ def test_the_guarantee_states_a_joint_aggregator(combiner: str) -> None:
         ).guarantee(0.2)
 
     joint, plain = answers("dawid-skene"), answers("label-frequency")
-    added = [one for one in joint.assumes if one not in plain.assumes]
+    added = [item for item in joint.assumes if item not in plain.assumes]
     assert added == [IF.format("dawid-skene")]
     assert len(joint.assumes) == len(plain.assumes) + 1
     assert joint.level == plain.level
@@ -81,9 +83,11 @@ def test_the_guarantee_states_a_joint_aggregator(combiner: str) -> None:
 # ---- exchangeability, simulated
 
 
-def covered(scores: Array, lam: Array, score: Array, wanted: Array, alpha: float = 0.1) -> float:
+def covered(
+    scores: Array, plausibilities: Array, score: Array, wanted: Array, alpha: float = 0.1
+) -> float:
     """Plausibility `wanted` of the labels that a calibration on the others lets in."""
-    flat, mass = scores.ravel(), lam.ravel()
+    flat, mass = scores.ravel(), plausibilities.ravel()
     order = np.argsort(flat)
     below = np.append(0.0, np.cumsum(mass[order]))
     p = (below[np.searchsorted(flat[order], score, side="right")] + 1) / (len(scores) + 1)
@@ -107,16 +111,18 @@ def measured(model: Aggregator, examples: int, bags: int) -> Measured:
         result = crowd(rng, examples=examples, annotators=6, labels=3, each=3, skill=(0.4, 0.9))
         scores = predictions(rng, result.truth, 3)
         names = result.table["example"].values
-        lam = model.aggregate(result.table, KEYS).values
+        plausibilities = model.aggregate(result.table, KEYS).values
         with_it, without = [], []
         for out in range(examples):
             kept = np.arange(examples) != out
             own = model.aggregate(
                 plausibly.select_annotations(result.table, example=names[kept]), KEYS
             ).values
-            with_it.append(covered(scores[kept], lam[kept], scores[out], lam[out]))
-            without.append(covered(scores[kept], own, scores[out], lam[out]))
-            moved.append(np.abs(own - lam[kept]).sum(axis=1).mean() / 2)
+            with_it.append(
+                covered(scores[kept], plausibilities[kept], scores[out], plausibilities[out])
+            )
+            without.append(covered(scores[kept], own, scores[out], plausibilities[out]))
+            moved.append(np.abs(own - plausibilities[kept]).sum(axis=1).mean() / 2)
         together.append(float(np.mean(with_it)))
         alone.append(float(np.mean(without)))
     return Measured(together, alone, float(np.mean(moved)))

@@ -29,8 +29,8 @@ def test_five_by_five(crowds: dict[str, xr.Dataset], shared: Path, smoothing: fl
     assert {task for task in true if vote[task] != true[task]} == {"url5"}
     assert likeliest(plausibly.aggregate(toy, "dawid-skene", smoothing=smoothing)) == true
     assert likeliest(plausibly.aggregate(toy, "one-coin")) == true
-    lam = plausibly.aggregate(toy, "dawid-skene", smoothing=smoothing)
-    assert float(lam.sel(example="url5", label="flagged")) < 1e-3
+    plausibilities = plausibly.aggregate(toy, "dawid-skene", smoothing=smoothing)
+    assert float(plausibilities.sel(example="url5", label="flagged")) < 1e-3
 
 
 def test_an_annotator_with_opposite_answers_is_noticed(crowds: dict[str, xr.Dataset]) -> None:
@@ -66,9 +66,9 @@ def test_temporal_order(crowds: dict[str, xr.Dataset]) -> None:
     assert temp.sizes["response"] == 4_620
     assert (temp.sizes["example"], temp.sizes["annotator"]) == (462, 76)
     for smoothing in (0.0, 0.01):
-        lam = plausibly.aggregate(temp, "dawid-skene", smoothing=smoothing)
-        result = list(likeliest(lam).values())
+        plausibilities = plausibly.aggregate(temp, "dawid-skene", smoothing=smoothing)
+        result = list(likeliest(plausibilities).values())
         assert (result.count("before"), result.count("after")) == (252, 210)
-        assert json.loads(lam.attrs["convergence"])["iterations"] < 30
+        assert json.loads(plausibilities.attrs["convergence"])["iterations"] < 30
     vote = plausibly.aggregate(temp, "majority-vote")
     assert int((vote == 0.5).any("label").sum()) == 17

@@ -201,7 +201,7 @@ TABLE = table_of(RECORDS, labels="xyz")
 
 def without(*annotators: str) -> xr.Dataset:
     """Return the table without the responses of some, in which they still stand."""
-    return table_of([one for one in RECORDS if one[1] not in annotators], labels="xyz")
+    return table_of([item for item in RECORDS if item[1] not in annotators], labels="xyz")
 
 
 def excluded(result: xr.DataArray) -> dict[str, str]:
@@ -240,7 +240,7 @@ def test_who_is_left_out(rules: dict[str, Any], reasons: dict[str, str], joint: 
     left = plausibly.aggregate(without(*reasons), rules.get("inner"))
     xr.testing.assert_equal(result, left)
     assert excluded(result) == reasons
-    gone = sum(1 for one in RECORDS if one[1] in reasons)
+    gone = sum(1 for item in RECORDS if item[1] in reasons)
     assert read_left_out(result.attrs) == {"responses by excluded annotators": gone}
     assert result.attrs.get("joint") == ("exclude" if joint else None)
 
@@ -293,8 +293,8 @@ def test_examples_that_lose_all_annotators() -> None:
     assert read_left_out(result.attrs) == {"responses by excluded annotators": 10}
     # Weights are estimated from what is left all the same.
     with quiet():
-        other = plausibly.aggregate(table, "exclude", annotators=["dan"], below=0.3, lost="keep")
-    assert list(excluded(other)) == both
+        another = plausibly.aggregate(table, "exclude", annotators=["dan"], below=0.3, lost="keep")
+    assert list(excluded(another)) == both
 
 
 @pytest.mark.parametrize(

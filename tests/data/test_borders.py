@@ -59,8 +59,8 @@ def test_types(check: Check, dtype: DTypeLike, kept: DTypeLike) -> None:
 def test_dims_in_any_order_give_the_same_contiguous_rows(check: Check) -> None:
     values = np.random.default_rng(0).dirichlet(np.ones(7), size=9)
     straight = array(values)
-    for other in (straight.transpose(), straight.copy(data=np.asfortranarray(values))):
-        result = check(other)
+    for another in (straight.transpose(), straight.copy(data=np.asfortranarray(values))):
+        result = check(another)
         assert result.dims == ("example", "label")
         assert result.values.flags["C_CONTIGUOUS"]
         xr.testing.assert_identical(result, check(straight))

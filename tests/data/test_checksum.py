@@ -117,16 +117,18 @@ def test_the_digest_is_of_names_and_the_same_on_every_machine() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "found"),
+    ("inputs", "result"),
     [
         ([1, 2], "a list"),
         (xr.DataArray([1]), "a DataArray"),
         (xr.Dataset(), "a Dataset without response_example, response_annotator, mention_resp"),
     ],
 )
-def test_what_is_no_table_is_refused(table: AnnotationTable, given: xr.Dataset, found: str) -> None:
-    with refused("table-unknown", f"found {found}", "hint plausibly.read_annotations(path)"):
-        check_table(given)
+def test_what_is_no_table_is_refused(
+    table: AnnotationTable, inputs: xr.Dataset, result: str
+) -> None:
+    with refused("table-unknown", f"found {result}", "hint plausibly.read_annotations(path)"):
+        check_table(inputs)
     with refused("kind-unsuitable", "found mine"):
         check_table(table, frozenset({"yours", "theirs"}), source="votes.csv")
 

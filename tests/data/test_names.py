@@ -187,7 +187,7 @@ def test_only_common_keeps_what_both_have_and_counts_the_rest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "other"),
+    ("name", "another"),
     [
         ("img/scan_0007.png", "scan_7"),
         ("Scan 7", "scan-7"),
@@ -198,9 +198,9 @@ def test_only_common_keeps_what_both_have_and_counts_the_rest() -> None:
         ("e\u0301", "é"),
     ],
 )
-def test_near_names(name: str, other: str) -> None:
-    assert near(name, ["zzz", other]) == other
-    assert near_pairs(["qqqq", name], ["zzz", other])[0] == (name, other)
+def test_near_names(name: str, another: str) -> None:
+    assert near(name, ["zzz", another]) == another
+    assert near_pairs(["qqqq", name], ["zzz", another])[0] == (name, another)
     assert near("cat", ["dog", "horse"]) is near("cat", []) is None
     assert near_pairs([], ["a"]) == []
 
@@ -209,7 +209,7 @@ def test_near_names(name: str, other: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "second"),
     [
         ("cat", "cat "),
         ("cat", "\tcat"),
@@ -224,11 +224,11 @@ def test_near_names(name: str, other: str) -> None:
         ("0", "0.0"),
     ],
 )
-def test_names_that_look_alike(one: str, other: str) -> None:
-    assert alike(["x", one, "y", other]) == [(one, other)]
+def test_names_that_look_alike(first: str, second: str) -> None:
+    assert alike(["x", first, "y", second]) == [(first, second)]
     # The first of them, but for one with spaces at its ends: that is never what others are to be.
-    turned = (other, one) if other == other.strip() else (one, other)
-    assert alike([other, one]) == [turned]
+    turned = (second, first) if second == second.strip() else (first, second)
+    assert alike([second, first]) == [turned]
 
 
 @given(st.lists(st.text("aAé \xa01.0", max_size=4), unique=True, max_size=8))
@@ -258,14 +258,14 @@ def test_each_kind_of_name_is_warned_of_once(tmp_path: Path) -> None:
     text = HEADER + "t1,ann,cat\nt1,ben,cat \nt2,ann ,Cat\nT1,ben,dog\n"
     table, details = read(written(tmp_path, "v.csv", text))
     assert name_texts(table["label"].values) == ["Cat", "cat", "cat ", "dog"]
-    assert [(one["dim"], one["pairs"]) for one in details] == [
+    assert [(item["dim"], item["pairs"]) for item in details] == [
         ("example", [("T1", "t1")]),
         ("annotator", [("ann", "ann ")]),
         ("label", [("Cat", "cat"), ("Cat", "cat ")]),
     ]
     declared = ["Cat", "cat", "cat ", "dog"]
     details = read(tmp_path / "v.csv", declared)[1]
-    assert [one["dim"] for one in details] == ["example", "annotator"]
+    assert [item["dim"] for item in details] == ["example", "annotator"]
 
 
 def test_answers_under_two_names_of_one_label_are_merged(tmp_path: Path) -> None:

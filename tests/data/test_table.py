@@ -76,7 +76,7 @@ def test_types_and_attributes(table: AnnotationTable) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "name", "found"),
+    ("changes", "name", "result"),
     [
         ({"examples": [7, "7"]}, "example-twice", "found 1 row too many"),
         ({"labels": ["a", "b", "a", "a", "b"]}, "label-twice", "found 3 columns too many"),
@@ -93,9 +93,9 @@ def test_types_and_attributes(table: AnnotationTable) -> None:
     ],
 )
 def test_columns_that_cannot_be_a_table_are_refused(
-    changes: dict[str, object], name: str, found: str
+    changes: dict[str, object], name: str, result: str
 ) -> None:
-    with refused(name, found):
+    with refused(name, result):
         small(**changes)
 
 
@@ -136,10 +136,10 @@ def test_a_table_survives_a_file(table: AnnotationTable, tmp_path: Path, engine:
 
 
 def test_a_table_survives_pickling_and_copies(table: AnnotationTable) -> None:
-    for other in (pickle.loads(pickle.dumps(table)), table.copy(deep=True)):
-        assert type(other) is AnnotationTable
-        check_table(other)
-        xr.testing.assert_identical(other, table)
+    for another in (pickle.loads(pickle.dumps(table)), table.copy(deep=True)):
+        assert type(another) is AnnotationTable
+        check_table(another)
+        xr.testing.assert_identical(another, table)
 
 
 @given(lr.records(lr.single_labels))
@@ -166,7 +166,7 @@ def test_declared_labels_keep_their_order_and_derived_ones_are_sorted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("records", "labels", "name", "found"),
+    ("records", "labels", "name", "result"),
     [
         ([("e", "r", "a"), ("e", "r")], None, "record-invalid", "found ('e', 'r')"),
         ([(None, "r", "a")], None, "record-invalid", "found (None,"),
@@ -185,9 +185,9 @@ def test_declared_labels_keep_their_order_and_derived_ones_are_sorted() -> None:
     ],
 )
 def test_records_that_cannot_be_read_are_named(
-    records: list[object], labels: list[str] | None, name: str, found: str
+    records: list[object], labels: list[str] | None, name: str, result: str
 ) -> None:
-    with refused(name, found):
+    with refused(name, result):
         built(records, labels)
 
 

@@ -143,7 +143,7 @@ OTHER = xr.DataArray([True], coords={"example": ["other"]})
 
 
 @pytest.mark.parametrize(
-    ("selection", "name", "found"),
+    ("selection", "name", "result"),
     [
         ({"example": ["c1", "C3 ", "zz"]}, "examples-unknown", "found C3 , zz"),
         ({"annotator": "t"}, "annotators-unknown", "found t"),
@@ -153,9 +153,9 @@ OTHER = xr.DataArray([True], coords={"example": ["other"]})
     ],
 )
 def test_what_cannot_be_selected_is_named(
-    table: AnnotationTable, selection: dict[str, object], name: str, found: str
+    table: AnnotationTable, selection: dict[str, object], name: str, result: str
 ) -> None:
-    with refused(name, found):
+    with refused(name, result):
         select_annotations(table, **selection)
 
 

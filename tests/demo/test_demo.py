@@ -115,8 +115,8 @@ def test_the_posterior_is_bayes_rule_with_widths() -> None:
     # By hand at x = 0: densities N(0; 0, 1) and N(0; 1, 2^2), weights 1/2.
     means, sigmas = np.array([[0.0], [1.0]]), np.array([[1.0], [2.0]])
     values = subjects.posterior(np.zeros((1, 1)), means, sigmas, np.array([0.5, 0.5]))
-    other = np.exp(-1 / 8) / 2
-    assert_allclose(values, np.array([[1, other]]) / (1 + other), rtol=1e-15)
+    another = np.exp(-1 / 8) / 2
+    assert_allclose(values, np.array([[1, another]]) / (1 + another), rtol=1e-15)
 
 
 def test_points_have_the_moments_of_their_label(made: xr.Dataset) -> None:
@@ -131,10 +131,10 @@ def test_points_have_the_moments_of_their_label(made: xr.Dataset) -> None:
 
 
 def test_an_example_does_not_depend_on_how_many_there_are() -> None:
-    few, many = make_toy(5), make_toy(50)
+    few, large = make_toy(5), make_toy(50)
     for name in ("predictions", "plausibilities", "true_label", "points"):
-        assert_array_equal(getattr(few, name), getattr(many, name)[:5])
-        assert_array_equal(getattr(few, name)["example"], getattr(many, name)["example"][:5])
+        assert_array_equal(getattr(few, name), getattr(large, name)[:5])
+        assert_array_equal(getattr(few, name)["example"], getattr(large, name)["example"][:5])
 
 
 PIXEL, STEP = 0.5, 2.0

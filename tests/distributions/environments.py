@@ -42,16 +42,16 @@ def needed() -> set[str]:
     """Return the names of all that plausibly needs, and of what that needs."""
     with (PROJECT / "pyproject.toml").open("rb") as file:
         left = list(tomllib.load(file)["project"]["dependencies"])
-    found: set[str] = set()
+    result: set[str] = set()
     while left:
         line = left.pop()
         name = re.split(r"[^A-Za-z0-9._-]", line)[0].lower()
-        if name in found or "extra ==" in line:
+        if name in result or "extra ==" in line:
             continue
         with contextlib.suppress(metadata.PackageNotFoundError):  # for another platform or Python
             left += metadata.requires(name) or ()
-            found.add(name)
-    return found
+            result.add(name)
+    return result
 
 
 @attrs.frozen

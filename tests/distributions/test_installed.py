@@ -32,7 +32,9 @@ def pairs(tmp_path: Path) -> World:
         lines = ["example,annotator,better,worse"]
         for row in made.path(votes).read_text("utf-8").splitlines()[1:]:
             task, worker, label = row.split(",")
-            lines += [f"{task},{worker},{label},{other}" for other in LABELS if other != label]
+            lines += [
+                f"{task},{worker},{label},{another}" for another in LABELS if another != label
+            ]
         made.write(compared, "\n".join(lines) + "\n")
     return made
 

@@ -125,9 +125,9 @@ def test_the_night_of_the_service_runs(tmp_path: Path, monkeypatch: pytest.Monke
     (night,) = (block.body for block in run_pages.blocks(page) if block.of == "nightly.sh")
     write_files(tmp_path)
     monkeypatch.chdir(tmp_path)
-    first, *asked, last = night.splitlines()
+    first, *request, last = night.splitlines()
     assert first == "set -e"
-    for line in asked:
+    for line in request:
         name, *words = shlex.split(line.partition(" > ")[0])
         assert name == "plausibly"
         ran = cli_world.run(*words)
@@ -139,20 +139,20 @@ def test_the_night_of_the_service_runs(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_readers_are_asked_for_by_names_and_options_that_they_have() -> None:
     page = (DOCS / "formats.md").read_text(encoding="utf-8")
-    asked = [
+    request = [
         shlex.split(match[1])[1]
         for *_, typed in rows(page, "your answers are in")
         if (match := re.search(r"`(--reader .+)`", typed))
     ]
-    assert len(asked) == 13
-    for reader in asked:
+    assert len(request) == 13
+    for reader in request:
         like = tomllib.loads(f"it = {reader}")["it"] if reader.startswith("{") else reader
         resolve(READER, like)
     for reader in cli_world.run("plugins", "list", "--kind", "reader", "--json").document[
         "components"
     ]:
         name = reader["name"]
-        assert any(name in typed for typed in asked) or name in (
+        assert any(name in typed for typed in request) or name in (
             "annotation-table",  # what convert writes: read without being asked for
             "long-table",  # recognised by its columns
             "selectors",  # of one public data set: in the tutorial on rankings

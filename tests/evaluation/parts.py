@@ -38,7 +38,7 @@ def case(
     votes: int = 4,
     alphas: tuple[float, ...] = (),
 ) -> tuple[xr.DataArray, xr.DataArray]:
-    sets, lam = oracle.case(examples, labels, seed=seed, votes=votes, alphas=alphas)
+    sets, plausibilities = oracle.case(examples, labels, seed=seed, votes=votes, alphas=alphas)
     places = np.arange(examples)
     sets = sets.assign_coords(
         site=("example", np.where(places % 3 == 0, "north", "south")),
@@ -48,16 +48,18 @@ def case(
         risk=("label", np.resize(["low", "high", "medium"], labels)),
         cost=("label", np.arange(labels) % 3),
     )
-    return sets, lam
+    return sets, plausibilities
 
 
-def evaluated(sets: xr.DataArray, lam: xr.DataArray, method: IntervalMethod) -> xr.Dataset:
+def evaluated(
+    sets: xr.DataArray, plausibilities: xr.DataArray, method: IntervalMethod
+) -> xr.Dataset:
     """An evaluation with all that it can be asked for."""
     labels = [f"l{int(name[1:]) % 4}" for name in map(str, sets["example"].values)]
     order = [5 * int(name[1:]) % len(sets["label"]) for name in map(str, sets["label"].values)]
     return evaluate(
         sets.assign_coords(diagnosis=("example", labels), order=("label", order)),
-        lam,
+        plausibilities,
         by="site",
         cluster="patient",
         ties="random",

@@ -22,19 +22,21 @@ from plausibly.errors import PlausiblyWarning
 from plausibly.evaluation.design import Design, Outcome
 
 
-def aggregated(inside: Sequence[bool], lam: Sequence[float]) -> Fraction:
-    return sum((Fraction(p) for p, held in zip(lam, inside, strict=True) if held), Fraction(0))
+def aggregated(inside: Sequence[bool], plausibilities: Sequence[float]) -> Fraction:
+    return sum(
+        (Fraction(p) for p, held in zip(plausibilities, inside, strict=True) if held), Fraction(0)
+    )
 
 
-def tied_labels(lam: Sequence[float]) -> list[int]:
-    largest = max(lam)
-    return [label for label, p in enumerate(lam) if p == largest]
+def tied_labels(plausibilities: Sequence[float]) -> list[int]:
+    largest = max(plausibilities)
+    return [label for label, p in enumerate(plausibilities) if p == largest]
 
 
 def majority_vote(
-    inside: Sequence[bool], lam: Sequence[float], ties: str, uniform: float = 0.0
+    inside: Sequence[bool], plausibilities: Sequence[float], ties: str, uniform: float = 0.0
 ) -> Fraction:
-    tied = tied_labels(lam)
+    tied = tied_labels(plausibilities)
     held = [bool(inside[label]) for label in tied]
     if ties == "any":
         return Fraction(any(held))
@@ -60,7 +62,7 @@ def cluster_t(
 
     mean, total = ratio()
     left = [ratio(cluster) for cluster in set(clusters)]
-    error = math.sqrt(math.fsum((one - mean) ** 2 for one, _ in left))
+    error = math.sqrt(math.fsum((item - mean) ** 2 for item, _ in left))
     kish = total**2 / math.fsum((total - mass) ** 2 for _, mass in left)
     return mean, error, kish - 1
 
@@ -77,10 +79,10 @@ def case(
     dims = ("example", "label", *(["alpha"] if alphas else []))
     coords = {"example": names, "label": answers, **({"alpha": list(alphas)} if alphas else {})}
     sets = xr.DataArray(rng.random(shape) < 0.6, dims=dims, coords=coords)
-    lam = xr.DataArray(
+    plausibilities = xr.DataArray(
         counts / votes, dims=("example", "label"), coords={"example": names, "label": answers}
     )
-    return sets, lam
+    return sets, plausibilities
 
 
 def world(
@@ -103,9 +105,9 @@ def world(
 
 def sites(examples: int = 60) -> tuple[xr.DataArray, xr.DataArray]:
     """Return predictions, with patients of two examples and sites of many, and plausibilities."""
-    predictions, lam = world(examples)
+    predictions, plausibilities = world(examples)
     site = ["north" if i // 2 % 3 else "south" for i in range(examples)]
-    return predictions.assign_coords(site=("example", site)), lam
+    return predictions.assign_coords(site=("example", site)), plausibilities
 
 
 def with_warnings(call: Callable[[], xr.Dataset]) -> tuple[xr.Dataset, list[str]]:

@@ -52,12 +52,12 @@ def study(
     splits: int = 4,
     *,
     predictions: xr.DataArray = PREDICTIONS,
-    lam: xr.DataArray = LAM,
+    plausibilities: xr.DataArray = LAM,
     methods: dict[str, MethodTable] = METHODS,
     **options: object,
 ) -> tuple[xr.Dataset, list[str]]:
     chosen = {**OPTIONS, "splits": splits, "checkpoint": folder, **options}
-    return with_warnings(lambda: compare(predictions, lam, methods, **chosen).data)  # type: ignore[arg-type]  # by name
+    return with_warnings(lambda: compare(predictions, plausibilities, methods, **chosen).data)  # type: ignore[arg-type]  # by name
 
 
 def test_a_stopped_study_continues(tmp_path: Path, computed: list[int]) -> None:
@@ -95,8 +95,8 @@ def test_finished_splits_serve_any_number_of_splits(tmp_path: Path, computed: li
     assert computed == [0, 1, 2, 3]
     three = study(tmp_path, 3)[0]
     assert computed == [0, 1, 2, 3]
-    many = study(None)[0]
-    xr.testing.assert_equal(three[["set_size"]], many[["set_size"]].isel(split=slice(3)))
+    large = study(None)[0]
+    xr.testing.assert_equal(three[["set_size"]], large[["set_size"]].isel(split=slice(3)))
 
 
 ONE: dict[str, MethodTable] = {"drawn": METHODS["drawn"]}

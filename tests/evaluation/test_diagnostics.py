@@ -52,12 +52,12 @@ def test_figures_are_those_of_the_calibrations() -> None:
     np.testing.assert_array_equal(result["expected_threshold"], exact.threshold([0.1, 0.3]))
     for m in (1, 4):
         for seed in (5, 6, 7):
-            one = calibrate(
+            item = calibrate(
                 PREDICTIONS[~test], LAM[~test], calibrator="monte-carlo", draws=m, seed=seed
             )
-            sets = one.predict(PREDICTIONS[test], 0.3)
+            sets = item.predict(PREDICTIONS[test], 0.3)
             here = result.sel(draws=m, seed=seed, alpha=0.3)
-            assert float(here["threshold"]) == float(one.threshold(0.3))
+            assert float(here["threshold"]) == float(item.threshold(0.3))
             mean = float((sets * LAM[test]).sum("label").mean())
             assert float(here["coverage"]) == pytest.approx(mean)
             assert float(here["set_size"]) == pytest.approx(float(sets.sum("label").mean()))
@@ -71,8 +71,8 @@ def test_figures_are_those_of_the_calibrations() -> None:
 
 
 def test_the_spread_shrinks_as_predicted() -> None:
-    predictions, lam = oracle.world(1200, seed=2)
-    result = monte_carlo_error(predictions, lam, draws=(1, 16), seeds=24).isel(alpha=0)
+    predictions, plausibilities = oracle.world(1200, seed=2)
+    result = monte_carlo_error(predictions, plausibilities, draws=(1, 16), seeds=24).isel(alpha=0)
     spread, predicted = result["coverage_sd"].values, result["coverage_sd_predicted"].values
     assert predicted[0] / predicted[1] == pytest.approx(4)
     assert 0.7 < spread[0] / predicted[0] < 1.4
@@ -91,8 +91,8 @@ def test_every_label_has_no_difference_of_thresholds() -> None:
 def test_rows_in_any_order_and_groups_on_one_side() -> None:
     order = np.random.default_rng(0).permutation(240)
     first, second = (
-        monte_carlo_error(predictions, lam, draws=(2,), seeds=2, cluster="patient")
-        for predictions, lam in (
+        monte_carlo_error(predictions, plausibilities, draws=(2,), seeds=2, cluster="patient")
+        for predictions, plausibilities in (
             (PREDICTIONS, LAM),
             (PREDICTIONS[order], LAM[order[::-1], ::-1].transpose()),
         )
@@ -140,8 +140,8 @@ def by_hand(
     for fold in sorted(set(part.values())):
         old = [record for record in others if part[record[0]] != fold]
         caught = sorted({example for example, _, _ in old})
-        lam = aggregate(table(old))
-        predictor = calibrate(predictions.sel(example=caught), lam.sel(example=caught))
+        plausibilities = aggregate(table(old))
+        predictor = calibrate(predictions.sel(example=caught), plausibilities.sel(example=caught))
         sets = predictor.predict(predictions, alpha)
         for example, answer in own.items():
             if part[example] != fold:
@@ -170,14 +170,14 @@ def test_left_out_annotators_are_measured_as_by_hand(folds: int) -> None:
     covered: dict[str, list[float]] = {}
     for who in ("w0", "w1", "w2", "w3"):
         hand = by_hand(predictions, records, who, part, 0.4)
-        one = result.sel(annotator=who, alpha=0.4)
+        first = result.sel(annotator=who, alpha=0.4)
         values = np.array([own for own, _ in hand.values()])
         alone = interval(values)
-        assert one["count"] == len(hand)
-        assert float(one["covered_mean"]) == pytest.approx(alone.mean)
-        assert float(one["covered_low"]) == pytest.approx(alone.low)
-        rest = [other for _, other in hand.values() if other is not None]
-        assert float(one["others_mean"]) == pytest.approx(np.mean(rest))
+        assert first["count"] == len(hand)
+        assert float(first["covered_mean"]) == pytest.approx(alone.mean)
+        assert float(first["covered_low"]) == pytest.approx(alone.low)
+        rest = [second for _, second in hand.values() if second is not None]
+        assert float(first["others_mean"]) == pytest.approx(np.mean(rest))
         for example, (own, _) in hand.items():
             covered.setdefault(example, []).append(own)
     means = {example: float(np.mean(values)) for example, values in covered.items()}
@@ -205,9 +205,9 @@ def test_unknown_annotators_count_among_the_others_and_are_not_left_out() -> Non
     named = leave_one_annotator_out(predictions, table(records), annotators=["w1"])
     result = leave_one_annotator_out(predictions, table(anonymous))
     assert result["annotator"].values.tolist() == ["w0", "w1", "w2"]
-    one = result.sel(annotator="w1")
+    item = result.sel(annotator="w1")
     for name in ("covered_mean", "others_mean", "count"):
-        np.testing.assert_array_equal(one[name], named[name].sel(annotator="w1"))
+        np.testing.assert_array_equal(item[name], named[name].sel(annotator="w1"))
 
 
 def test_rows_in_any_order_and_groups_in_one_part() -> None:

@@ -36,60 +36,65 @@ def with_sites(sets: xr.DataArray) -> xr.DataArray:
 
 @pytest.mark.parametrize("ties", TIES)
 def test_every_example_equals_its_fractions(ties: Ties) -> None:
-    sets, lam = oracle.case(60, 4, alphas=(0.1, 0.05))
-    found = evaluate(with_sites(sets), lam, ties=ties, true_label="diagnosis", seed=3).data
-    assert found["aggregated_coverage"].dims == ("example", "alpha")
+    sets, plausibilities = oracle.case(60, 4, alphas=(0.1, 0.05))
+    result = evaluate(
+        with_sites(sets), plausibilities, ties=ties, true_label="diagnosis", seed=3
+    ).data
+    assert result["aggregated_coverage"].dims == ("example", "alpha")
     for alpha in (0.1, 0.05):
-        for place, name in enumerate(lam["example"].values):
+        for place, name in enumerate(plausibilities["example"].values):
             here = {"example": name, "alpha": alpha}
-            inside, row = sets.sel(here).values.tolist(), lam.sel(example=name).values.tolist()
-            one = found.sel(here)
-            assert one["aggregated_coverage"] == float(oracle.aggregated(inside, row))
-            assert one["set_size"] == sum(inside)
-            assert one["true_coverage"] == inside[place % 4]
+            inside, row = (
+                sets.sel(here).values.tolist(),
+                plausibilities.sel(example=name).values.tolist(),
+            )
+            item = result.sel(here)
+            assert item["aggregated_coverage"] == float(oracle.aggregated(inside, row))
+            assert item["set_size"] == sum(inside)
+            assert item["true_coverage"] == inside[place % 4]
             if ties != "random":
-                assert one["majority_vote_coverage"] == float(
+                assert item["majority_vote_coverage"] == float(
                     oracle.majority_vote(inside, row, ties)
                 )
             else:
                 held = {inside[label] for label in oracle.tied_labels(row)}
-                assert bool(one["majority_vote_coverage"]) in held
-    tied = sum(len(oracle.tied_labels(row)) > 1 for row in lam.values.tolist())
-    assert found.attrs["tied_share"] == tied / 60 > 0
-    assert (found.attrs["ties"], found.attrs["seed"], found.attrs["labels"]) == (ties, 3, 4)
+                assert bool(item["majority_vote_coverage"]) in held
+    tied = sum(len(oracle.tied_labels(row)) > 1 for row in plausibilities.values.tolist())
+    assert result.attrs["tied_share"] == tied / 60 > 0
+    assert (result.attrs["ties"], result.attrs["seed"], result.attrs["labels"]) == (ties, 3, 4)
 
 
 def test_averages_and_shares() -> None:
-    sets, lam = oracle.case(101, 3)
-    found = evaluate(sets, lam)
+    sets, plausibilities = oracle.case(101, 3)
+    result = evaluate(sets, plausibilities)
     exact = Fraction(0)
-    for inside, row in zip(sets.values.tolist(), lam.values.tolist(), strict=True):
+    for inside, row in zip(sets.values.tolist(), plausibilities.values.tolist(), strict=True):
         exact += oracle.aggregated(inside, row) / 101
-    assert float(found.coverage) == pytest.approx(float(exact), abs=1e-15)
-    assert f"{found.coverage:.3f}" in str(found)
+    assert float(result.coverage) == pytest.approx(float(exact), abs=1e-15)
+    assert f"{result.coverage:.3f}" in str(result)
     sizes = sets.sum("label")
-    assert found.set_size == pytest.approx(float(sizes.mean()))
-    assert found["share_empty"] == float((sizes == 0).mean())
-    assert found["share_singleton"] == float((sizes == 1).mean())
-    assert found["n"] == 101
-    voted = interval(found["majority_vote_coverage"].values)
-    assert float(found["majority_vote_coverage_low"]) == pytest.approx(voted.low)
+    assert result.set_size == pytest.approx(float(sizes.mean()))
+    assert result["share_empty"] == float((sizes == 0).mean())
+    assert result["share_singleton"] == float((sizes == 1).mean())
+    assert result["n"] == 101
+    voted = interval(result["majority_vote_coverage"].values)
+    assert float(result["majority_vote_coverage_low"]) == pytest.approx(voted.low)
     size = interval(sizes.values.astype(float), top=3)
-    assert float(found["set_size_high"]) == pytest.approx(size.high)
+    assert float(result["set_size_high"]) == pytest.approx(size.high)
 
 
 def test_groups_are_evaluations_of_their_examples() -> None:
-    sets, lam = oracle.case(90, 4, alphas=(0.2,), seed=2)
+    sets, plausibilities = oracle.case(90, 4, alphas=(0.2,), seed=2)
     sets = with_sites(sets)
-    found = evaluate(sets, lam, by="site", cluster="patient", ties="fractional").data
-    assert found["group_aggregated_coverage_mean"].dims == ("site", "alpha")
-    assert found["group_n"].values.tolist() == [30, 60]
+    result = evaluate(sets, plausibilities, by="site", cluster="patient", ties="fractional").data
+    assert result["group_aggregated_coverage_mean"].dims == ("site", "alpha")
+    assert result["group_n"].values.tolist() == [30, 60]
     for site in ("north", "south"):
         mine = sets["site"].values == site
         # Intervals of two groups hold together, each with half the chance of missing.
         alone = evaluate(
             sets[mine],
-            lam[mine],
+            plausibilities[mine],
             cluster="patient",
             ties="fractional",
             interval="wilson",
@@ -97,10 +102,10 @@ def test_groups_are_evaluations_of_their_examples() -> None:
         ).data
         for quantity in ("aggregated_coverage", "majority_vote_coverage", "set_size"):
             for end in AVERAGES:
-                group = found[f"group_{quantity}_{end}"].sel(site=site).values
+                group = result[f"group_{quantity}_{end}"].sel(site=site).values
                 np.testing.assert_allclose(group, alone[f"{quantity}_{end}"].values, rtol=1e-12)
-        assert found["group_share_empty"].sel(site=site) == alone["share_empty"]
-    assert (found.attrs["by"], found.attrs["cluster"], found.attrs["clusters"]) == (
+        assert result["group_share_empty"].sel(site=site) == alone["share_empty"]
+    assert (result.attrs["by"], result.attrs["cluster"], result.attrs["clusters"]) == (
         "site",
         "patient",
         23,
@@ -108,28 +113,30 @@ def test_groups_are_evaluations_of_their_examples() -> None:
 
 
 def test_clusters_may_be_a_coordinate_of_the_plausibilities() -> None:
-    sets, lam = oracle.case(40, 3)
-    lam = lam.assign_coords(patient=("example", np.arange(40) // 5))
-    found = evaluate(sets, lam, cluster="patient").data
-    one = interval(found["aggregated_coverage"].values, clusters=np.arange(40) // 5)
-    assert float(found["aggregated_coverage_low"]) == pytest.approx(one.low)
-    of_sets = evaluate(sets.assign_coords(patient=lam["patient"]), lam, cluster="patient").data
-    xr.testing.assert_identical(found, of_sets)
+    sets, plausibilities = oracle.case(40, 3)
+    plausibilities = plausibilities.assign_coords(patient=("example", np.arange(40) // 5))
+    result = evaluate(sets, plausibilities, cluster="patient").data
+    item = interval(result["aggregated_coverage"].values, clusters=np.arange(40) // 5)
+    assert float(result["aggregated_coverage_low"]) == pytest.approx(item.low)
+    of_sets = evaluate(
+        sets.assign_coords(patient=plausibilities["patient"]), plausibilities, cluster="patient"
+    ).data
+    xr.testing.assert_identical(result, of_sets)
 
 
 def test_true_labels_are_looked_up_by_name() -> None:
-    sets, lam = oracle.case(12, 3)
-    names = ["unknown here", *lam["example"].values[::-1]]
+    sets, plausibilities = oracle.case(12, 3)
+    names = ["unknown here", *plausibilities["example"].values[::-1]]
     labels = ["l0", *np.resize(["l2", "l0", "l1"], 12)]
     true = xr.DataArray(labels, dims="example", coords={"example": names})
-    found = evaluate(sets, lam, true_label=true).data
-    for name in lam["example"].values:
+    result = evaluate(sets, plausibilities, true_label=true).data
+    for name in plausibilities["example"].values:
         held = bool(sets.sel(example=name, label=str(true.sel(example=name).item())))
-        assert bool(found["true_coverage"].sel(example=name)) is held
+        assert bool(result["true_coverage"].sel(example=name)) is held
 
 
 def test_sets_carry_their_guarantee_into_the_result() -> None:
-    sets, lam = oracle.case(10, 3)
+    sets, plausibilities = oracle.case(10, 3)
     guarantee = Guarantee(alpha=Fraction(1, 10), level=Fraction(9, 10), reason="because")
     sets = sets.assign_coords(alpha=0.1).assign_attrs(
         guarantees=json.dumps([guarantee.to_json()]),
@@ -137,11 +144,11 @@ def test_sets_carry_their_guarantee_into_the_result() -> None:
         calibration_overlap=0,
         left_out='{"without a response": 2}',
     )
-    found = evaluate(sets, lam).data
-    assert found["alpha"] == 0.1
-    assert json.loads(found.attrs["guarantees"])[0]["level"] == "9/10"
-    assert found.attrs["fingerprint"] == "b1946ac9"
-    assert json.loads(found.attrs["left_out"]) == {"without a response": 2}
+    result = evaluate(sets, plausibilities).data
+    assert result["alpha"] == 0.1
+    assert json.loads(result.attrs["guarantees"])[0]["level"] == "9/10"
+    assert result.attrs["fingerprint"] == "b1946ac9"
+    assert json.loads(result.attrs["left_out"]) == {"without a response": 2}
 
 
 SETS, LAM = oracle.case(10, 3)
@@ -207,12 +214,12 @@ def results(alphas: list[float]) -> list[Evaluation | Study | Plan | Agreement |
 @pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 @pytest.mark.parametrize("alphas", [[0.2], [0.1, 0.2, 0.3, 0.4, 0.5]])
 def test_a_result_prints_at_most_25_lines_of_80_columns(alphas: list[float]) -> None:
-    for one in results(alphas):
-        lines = str(one).splitlines()
-        assert len(lines) <= 25, type(one).__name__
-        assert max(map(len, [*lines, *one.lines()])) <= 80, type(one).__name__
-        assert json.loads(json.dumps(one.to_json()))
-        assert isinstance(one.data, xr.Dataset)
+    for item in results(alphas):
+        lines = str(item).splitlines()
+        assert len(lines) <= 25, type(item).__name__
+        assert max(map(len, [*lines, *item.lines()])) <= 80, type(item).__name__
+        assert json.loads(json.dumps(item.to_json()))
+        assert isinstance(item.data, xr.Dataset)
 
 
 @said(__file__)
@@ -242,18 +249,18 @@ def test_every_row_equals_its_fractions(
     rows: list[tuple[list[int], list[bool], float]], dtype: type[np.float32 | np.float64]
 ) -> None:
     counts = np.array([row[0] for row in rows], dtype=dtype)
-    lam = counts / counts.sum(axis=1, keepdims=True)
+    plausibilities = counts / counts.sum(axis=1, keepdims=True)
     sets = np.array([row[1] for row in rows])
     uniform = np.array([row[2] for row in rows])
-    measured = coverage.aggregated(sets, lam)
-    for place, (inside, row) in enumerate(zip(sets.tolist(), lam.tolist(), strict=True)):
+    measured = coverage.aggregated(sets, plausibilities)
+    for place, (inside, row) in enumerate(zip(sets.tolist(), plausibilities.tolist(), strict=True)):
         exact = min(oracle.aggregated(inside, row), Fraction(1))
         assert abs(Fraction(float(measured[place])) - exact) <= Fraction(len(row), 2**53)
         assert coverage.sizes(sets)[place] == sum(inside)
-        assert coverage.tie_counts(lam)[place] == len(oracle.tied_labels(row))
+        assert coverage.tie_counts(plausibilities)[place] == len(oracle.tied_labels(row))
         for ties in TIES:
             share = uniform if ties == "random" else None
-            actual = coverage.majority_vote(sets, lam, ties, share)[place]
+            actual = coverage.majority_vote(sets, plausibilities, ties, share)[place]
             assert actual == float(oracle.majority_vote(inside, row, ties, float(uniform[place])))
 
 
@@ -261,15 +268,15 @@ def test_every_row_equals_its_fractions(
 def test_a_row_alone_is_the_row_in_a_batch(labels: int) -> None:
     rng = np.random.default_rng(labels)
     rows = 3 * blocks._CELLS // labels // 2  # more than one block, and a part of one
-    lam = rng.dirichlet(np.ones(labels), size=rows)
-    sets = rng.random(lam.shape) < rng.choice([0.02, 0.2, 0.9], (rows, 1))
-    batch = coverage.aggregated(sets, lam)
-    strided = coverage.aggregated(np.asfortranarray(sets), np.asfortranarray(lam))
+    plausibilities = rng.dirichlet(np.ones(labels), size=rows)
+    sets = rng.random(plausibilities.shape) < rng.choice([0.02, 0.2, 0.9], (rows, 1))
+    batch = coverage.aggregated(sets, plausibilities)
+    strided = coverage.aggregated(np.asfortranarray(sets), np.asfortranarray(plausibilities))
     assert np.array_equal(batch, strided)
     for row in [0, rows // 2, rows - 1]:
         alone = slice(row, row + 1)
-        assert coverage.aggregated(sets[alone], lam[alone]) == batch[row]
+        assert coverage.aggregated(sets[alone], plausibilities[alone]) == batch[row]
         for ties in ("first", "fractional"):
-            one = coverage.majority_vote(sets[alone], lam[alone], ties)
-            assert one == coverage.majority_vote(sets, lam, ties)[row]
+            item = coverage.majority_vote(sets[alone], plausibilities[alone], ties)
+            assert item == coverage.majority_vote(sets, plausibilities, ties)[row]
     assert np.array_equal(coverage.sizes(sets), sets.sum(axis=1))

@@ -43,26 +43,26 @@ def test_shares_of_labels_equal_their_fractions() -> None:
         said = [Fraction(p) for p in LAM.sel(label=label).values.tolist()]
         mass = sum(said, Fraction(0))
         covered = sum((p for p, held in zip(said, inside, strict=True) if held), Fraction(0))
-        one = result.sel(label=label)
-        assert float(one["mass"]) == pytest.approx(float(mass))
-        assert float(one["covered_mean"]) == pytest.approx(float(covered / mass))
-        assert one["examples"] == sum(p > 0 for p in said)
-        assert float(one["in_sets_mean"]) == pytest.approx(sum(inside) / len(inside))
+        item = result.sel(label=label)
+        assert float(item["mass"]) == pytest.approx(float(mass))
+        assert float(item["covered_mean"]) == pytest.approx(float(covered / mass))
+        assert item["examples"] == sum(p > 0 for p in said)
+        assert float(item["in_sets_mean"]) == pytest.approx(sum(inside) / len(inside))
         alone = interval(np.array(inside, dtype=float), weights=LAM.sel(label=label).values)
-        assert float(one["covered_low"]) == pytest.approx(alone.low)
-        assert float(one["covered_high"]) == pytest.approx(alone.high)
+        assert float(item["covered_low"]) == pytest.approx(alone.low)
+        assert float(item["covered_high"]) == pytest.approx(alone.high)
 
 
 def test_a_label_without_answers_has_no_share() -> None:
     rest = LAM[:, 1:].values + 0.1
     values = np.concatenate([np.zeros((120, 1)), rest / rest.sum(axis=1, keepdims=True)], axis=1)
-    lam = LAM.copy(data=values)
-    together = coverage_by(SETS, lam, by=ByLabel(simultaneous=True))
+    plausibilities = LAM.copy(data=values)
+    together = coverage_by(SETS, plausibilities, by=ByLabel(simultaneous=True))
     result = together.sel(label="l0")
     assert (float(result["mass"]), int(result["examples"])) == (0, 0)
     assert np.isnan([result["covered_mean"], result["covered_low"]]).all()
     assert not np.isnan(result["in_sets_mean"])
-    bonferroni = coverage_by(SETS, lam, by="label", confidence=1 - 0.05 / 3)
+    bonferroni = coverage_by(SETS, plausibilities, by="label", confidence=1 - 0.05 / 3)
     np.testing.assert_allclose(together["covered_low"], bonferroni["covered_low"])
 
 
@@ -72,16 +72,16 @@ def table(rows: list[list[float]], **attrs: str) -> xr.DataArray:
 
 
 def test_entropy_is_that_of_the_books() -> None:
-    _, lam = oracle.case(50, 5)
-    result = entropy(lam)
+    _, plausibilities = oracle.case(50, 5)
+    result = entropy(plausibilities)
     assert (result.dims, result.name, str(result.dtype)) == (
         ("example",),
         "entropy",
         "float64",
     )
-    np.testing.assert_allclose(result, reference(lam.values, axis=1), atol=1e-12)
+    np.testing.assert_allclose(result, reference(plausibilities.values, axis=1), atol=1e-12)
     assert (result >= 0).all()
-    np.testing.assert_array_equal(largest(lam), lam.max("label"))
+    np.testing.assert_array_equal(largest(plausibilities), plausibilities.max("label"))
 
 
 def test_entropy_of_predictions_follows_their_scale() -> None:
@@ -126,8 +126,8 @@ def test_groups_are_evaluations_of_their_members(
     groups: dict[str, NDArray[np.bool_]],
     options: dict[str, Any],  # Any: of evaluate
 ) -> None:
-    sets, lam = case(size)
-    result = coverage_by(sets, lam, by=by, ties="fractional")
+    sets, plausibilities = case(size)
+    result = coverage_by(sets, plausibilities, by=by, ties="fractional")
     (dim,) = result["aggregated_coverage_mean"].dims
     for name, mine in groups.items():
         group = result.sel({dim: name})
@@ -135,7 +135,7 @@ def test_groups_are_evaluations_of_their_members(
         if not mine.any():
             assert np.isnan(group["aggregated_coverage_mean"])
             continue
-        alone = evaluate(sets[mine], lam[mine], ties="fractional", **options)
+        alone = evaluate(sets[mine], plausibilities[mine], ties="fractional", **options)
         for quantity in ("aggregated_coverage", "majority_vote_coverage", "set_size"):
             for figure in (f"{quantity}_{end}" for end in ("mean", "low", "high")):
                 if figure in group:
@@ -160,14 +160,14 @@ def test_quantiles_keep_equal_numbers_together(parts: int, numbers: list[int]) -
 
 
 def test_many_labels_make_ranges_of_sizes() -> None:
-    sets, lam = oracle.case(40, 30)
-    result = coverage_by(sets, lam, by="set-size")
+    sets, plausibilities = oracle.case(40, 30)
+    result = coverage_by(sets, plausibilities, by="set-size")
     assert result["size"].values.tolist() == ["0", "1", "2", "3", "4-5", "6-10", "11-20", "21-30"]
     sizes = sets.sum("label").values
     for row in range(result.sizes["size"]):
-        one = result.isel(size=row)
-        inside = (sizes >= int(one["size_from"])) & (sizes <= int(one["size_to"]))
-        assert one["count"] == inside.sum()
+        item = result.isel(size=row)
+        inside = (sizes >= int(item["size_from"])) & (sizes <= int(item["size_to"]))
+        assert item["count"] == inside.sum()
 
 
 HAIR = xr.DataArray(np.full(120, 0.1 + 0.7), dims="example", coords={"example": SETS["example"]})
@@ -216,18 +216,18 @@ def test_missed_shares_equal_their_sums() -> None:
     for level in result["level"].values:
         mine = [label for label, word in WORDS.items() if word == level]
         mass = missed = 0.0
-        some = 0
+        part = 0
         for row in range(120):
             here = [float(LAM.sel(label=label)[row]) for label in mine]
             out = [not bool(SETS.sel(label=label)[row]) for label in mine]
             mass += sum(here)
             missed += sum(p for p, lost in zip(here, out, strict=True) if lost)
-            some += sum(here) > 0
-        one = result.sel(level=level)
-        assert float(one["mass"]) == pytest.approx(mass)
-        assert float(one["missed_mean"]) == pytest.approx(missed / mass)
-        assert one["examples"] == some
-        assert one["missed_low"] <= one["missed_mean"] <= one["missed_high"]
+            part += sum(here) > 0
+        item = result.sel(level=level)
+        assert float(item["mass"]) == pytest.approx(mass)
+        assert float(item["missed_mean"]) == pytest.approx(missed / mass)
+        assert item["examples"] == part
+        assert item["missed_low"] <= item["missed_mean"] <= item["missed_high"]
     assert float(result["mass_share"].sum()) == pytest.approx(1)
     assert "risk_missed_mean" not in result
 
@@ -251,11 +251,11 @@ def test_levels_come_as_a_mapping_or_a_coordinate_of_either_side() -> None:
 
 
 def test_many_labels_show_those_that_are_covered_least() -> None:
-    sets, lam = oracle.case(60, 20, votes=3)
-    values = lam.values.copy()
+    sets, plausibilities = oracle.case(60, 20, votes=3)
+    values = plausibilities.values.copy()
     values[:, 1] += values[:, 0]
     values[:, 0] = 0
-    result = coverage_by(sets, lam.copy(data=values), by="label")
+    result = coverage_by(sets, plausibilities.copy(data=values), by="label")
     lines = describe_coverage(result)
     assert lines[0].startswith("by label: 12 of 19  ")
     assert len(lines) == 1 + 12 + 1
@@ -277,8 +277,8 @@ def test_the_mean_loss_is_printed_and_plain_data() -> None:
 
 
 def test_rows_as_data() -> None:
-    sets, lam = case(alphas=(0.1, 0.3))
-    result = coverage_by(sets, lam, by="site")
+    sets, plausibilities = case(alphas=(0.1, 0.3))
+    result = coverage_by(sets, plausibilities, by="site")
     rows = part_rows(result, SUBGROUP)
     assert [(row["alpha"], row["subgroup"]) for row in rows] == [
         (0.1, "site north"),
@@ -335,16 +335,16 @@ def weak(n: int, *, seed: int = 0, covered: float = 0.4) -> tuple[xr.DataArray, 
     chance = np.where(x[:, 0] > 1, covered, 0.95)
     coords = {"example": names, "label": ["a", "b"]}
     dims = ("example", "label")
-    lam = xr.DataArray(np.tile([1.0, 0.0], (n, 1)), dims=dims, coords=coords)
+    plausibilities = xr.DataArray(np.tile([1.0, 0.0], (n, 1)), dims=dims, coords=coords)
     held = rng.random(n) < chance
     sets = xr.DataArray(np.stack([held, ~held], axis=1), dims=dims, coords=coords)
     columns = {"example": names, "column": ["x", "y"]}
-    return sets, lam, xr.DataArray(x, dims=("example", "column"), coords=columns)
+    return sets, plausibilities, xr.DataArray(x, dims=("example", "column"), coords=columns)
 
 
 def test_a_weak_slab_is_found_and_its_figure_is_honest() -> None:
-    sets, lam, numbers = weak(4000)
-    result = worst_slab_coverage(sets, lam, numbers, directions=200)
+    sets, plausibilities, numbers = weak(4000)
+    result = worst_slab_coverage(sets, plausibilities, numbers, directions=200)
     assert float(result["aggregated_coverage_low"]) < 0.5
     assert float(result["aggregated_coverage_high"]) > 0.4
     assert float(result["others_mean"]) > 0.9
@@ -356,8 +356,8 @@ def test_a_weak_slab_is_found_and_its_figure_is_honest() -> None:
 def test_worst_slab_is_not_significant_when_coverage_is_uniform() -> None:
     above = 0
     for seed in range(20):
-        sets, lam, numbers = weak(400, seed=seed, covered=0.95)
-        result = worst_slab_coverage(sets, lam, numbers, directions=100, seed=seed)
+        sets, plausibilities, numbers = weak(400, seed=seed, covered=0.95)
+        result = worst_slab_coverage(sets, plausibilities, numbers, directions=100, seed=seed)
         assert float(result["searched_coverage"]) < 0.93
         above += bool(result["aggregated_coverage_high"] >= 0.95)
     assert above >= 17
@@ -394,16 +394,16 @@ def test_examples_on_the_border_of_a_slab_are_in_it(values: int, columns: int) -
         named = [f"e{place}" for place in range(80)]
         coords = {"example": named, "label": ["a", "b", "c"]}
         dims = ("example", "label")
-        lam = xr.DataArray(rng.dirichlet([1, 1, 1], 80), dims=dims, coords=coords)
+        plausibilities = xr.DataArray(rng.dirichlet([1, 1, 1], 80), dims=dims, coords=coords)
         sets = xr.DataArray(rng.random((80, 3)) < 0.7, dims=dims, coords=coords)
         few = xr.DataArray(
             rng.integers(0, values, (80, columns)).astype(float),
             dims=("example", "column"),
             coords={"example": named, "column": [f"x{place}" for place in range(columns)]},
         )
-        result = worst_slab_coverage(sets, lam, few, directions=30, seed=seed)
+        result = worst_slab_coverage(sets, plausibilities, few, directions=30, seed=seed)
         inside, searched = result["in_slab"].values, result["searched"].values
-        covered = (lam * sets).sum("label").values
+        covered = (plausibilities * sets).sum("label").values
         assert (inside & searched).sum() >= 4
         mean = covered[inside & searched].mean()
         assert float(result["searched_coverage"]) == pytest.approx(mean, abs=1e-12)
@@ -416,8 +416,8 @@ def test_examples_on_the_border_of_a_slab_are_in_it(values: int, columns: int) -
 
 def test_units_order_and_constants_of_features_do_not_matter() -> None:
     first = worst_slab_coverage(SETS, LAM, FEATURES, directions=20)
-    other = FEATURES.transpose()[::-1] * xr.DataArray([2.0, 1e3, 0.01], dims="column") + 7
-    second = worst_slab_coverage(SETS, LAM, other, directions=20)
+    another = FEATURES.transpose()[::-1] * xr.DataArray([2.0, 1e3, 0.01], dims="column") + 7
+    second = worst_slab_coverage(SETS, LAM, another, directions=20)
     np.testing.assert_array_equal(first["in_slab"], second["in_slab"])
     constant = FEATURES.isel(column=[0]).assign_coords(column=["constant"]) * 0 + 3
     third = worst_slab_coverage(SETS, LAM, xr.concat([FEATURES, constant], "column"))

@@ -25,10 +25,12 @@ def test_nothing_depends_on_the_order_of_rows_labels_or_dims(
     measure: Measure, alphas: tuple[float, ...]
 ) -> None:
     """Not in the last bit: sums of sevenths are rounded. The first of tied votes has an order."""
-    sets, lam = case(labels=6, votes=7, alphas=alphas)
+    sets, plausibilities = case(labels=6, votes=7, alphas=alphas)
     rows, labels = np.random.default_rng(0).permutation(120), [3, 0, 5, 1, 4, 2]
-    first = measure(sets, lam)
-    second = measure(sets[rows][:, labels].transpose(), lam[rows[::-1]].transpose()[::-1])
+    first = measure(sets, plausibilities)
+    second = measure(
+        sets[rows][:, labels].transpose(), plausibilities[rows[::-1]].transpose()[::-1]
+    )
     for dim in {"example", "label"} & set(first.dims):
         second = second.sel({dim: first[dim]})
     if first.attrs.get("ties", "first") == "first":
@@ -41,39 +43,39 @@ def test_nothing_depends_on_the_order_of_rows_labels_or_dims(
 def test_each_alpha_is_measured_as_if_it_were_alone(
     measure: Measure, alphas: tuple[float, ...]
 ) -> None:
-    sets, lam = case(alphas=alphas)
-    together = measure(sets, lam)
+    sets, plausibilities = case(alphas=alphas)
+    together = measure(sets, plausibilities)
     for alpha in alphas:
-        alone = measure(sets.sel(alpha=alpha), lam)
+        alone = measure(sets.sel(alpha=alpha), plausibilities)
         xr.testing.assert_allclose(together.sel(alpha=alpha), alone, rtol=1e-12)
 
 
 def test_inputs_are_not_changed_and_may_be_read_only(measure: Measure) -> None:
-    sets, lam = case()
-    before = (sets.copy(deep=True), lam.copy(deep=True))
-    for array in (sets, lam):
+    sets, plausibilities = case()
+    before = (sets.copy(deep=True), plausibilities.copy(deep=True))
+    for array in (sets, plausibilities):
         array.values.flags.writeable = False
-    measure(sets, lam)
+    measure(sets, plausibilities)
     xr.testing.assert_identical(sets, before[0])
-    xr.testing.assert_identical(lam, before[1])
+    xr.testing.assert_identical(plausibilities, before[1])
 
 
 def test_sparse_plausibilities_are_the_same(measure: Measure) -> None:
-    sets, lam = case()
-    first, second = measure(sets, lam), measure(sets, to_sparse(lam))  # type: ignore[arg-type]  # also
+    sets, plausibilities = case()
+    first, second = measure(sets, plausibilities), measure(sets, to_sparse(plausibilities))  # type: ignore[arg-type]  # also
     xr.testing.assert_identical(first, second)
 
 
 def test_the_warning_of_calibration_examples_names_the_line_of_the_caller(measure: Measure) -> None:
-    sets, lam = case()
+    sets, plausibilities = case()
     with pytest.warns(PlausiblyWarning, match="7 of 120 examples of the prediction sets") as caught:
-        measure(sets.assign_attrs(calibration_overlap=7), lam)
-    assert [one.filename.rpartition("/")[2] for one in caught] == ["parts.py"]
+        measure(sets.assign_attrs(calibration_overlap=7), plausibilities)
+    assert [item.filename.rpartition("/")[2] for item in caught] == ["parts.py"]
 
 
 def test_names_that_do_not_match_are_refused(measure: Measure) -> None:
-    sets, lam = case()
+    sets, plausibilities = case()
     with pytest.raises(InputError, match="examples-differ"):
-        measure(sets[1:], lam)
+        measure(sets[1:], plausibilities)
     with pytest.raises(InputError, match="labels-differ"):
-        measure(sets, lam.assign_coords(label=["l0", "l1", "l2", "other"]))
+        measure(sets, plausibilities.assign_coords(label=["l0", "l1", "l2", "other"]))

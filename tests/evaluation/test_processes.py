@@ -30,13 +30,13 @@ METHODS: dict[str, MethodTable] = {
 
 
 def test_the_result_and_the_warnings_are_those_of_one_process() -> None:
-    predictions, lam = sites(80)
+    predictions, plausibilities = sites(80)
     steps: dict[int, list[tuple[int, int]]] = {1: [], 2: []}
 
     def study(processes: int) -> xr.Dataset:
         return compare(
             predictions,
-            lam,
+            plausibilities,
             METHODS,
             alphas=["0.1", 0.25],
             splits=3,
@@ -45,16 +45,16 @@ def test_the_result_and_the_warnings_are_those_of_one_process() -> None:
             sizes=[8, 30],
             draws=[2, 3],
             ties="random",
-            true_label=lam.idxmax("label"),
+            true_label=plausibilities.idxmax("label"),
             processes=processes,
             progress=lambda *step: steps[processes].append(step),
         ).data
 
-    (one, said), (several, again) = (with_warnings(lambda n=n: study(n)) for n in (1, 2))  # type: ignore[misc]  # n is bound
-    xr.testing.assert_identical(one, several)
-    assert said == again
-    assert sum("grumbling" in text for text in said) == 1
-    assert sum("and tired" in text for text in said) == 1
+    (item, answers), (several, again) = (with_warnings(lambda n=n: study(n)) for n in (1, 2))  # type: ignore[misc]  # n is bound
+    xr.testing.assert_identical(item, several)
+    assert answers == again
+    assert sum("grumbling" in text for text in answers) == 1
+    assert sum("and tired" in text for text in answers) == 1
     assert steps[1] == steps[2] == [(number, 3) for number in range(1, 4)]
 
 
@@ -66,8 +66,8 @@ def failure(share: float, how: str, processes: int) -> InputError:
 
 
 def test_the_error_is_that_of_the_first_split_that_fails() -> None:
-    one, several = (failure(0.3, "input", processes) for processes in (1, 2))
-    assert several.fields() == one.fields()
+    item, several = (failure(0.3, "input", processes) for processes in (1, 2))
+    assert several.fields() == item.fields()
     assert several.details == {"a": 1}
     assert "in calibrate" in str(several.__cause__)
 
@@ -83,10 +83,10 @@ def test_a_class_that_only_this_process_knows_is_refused() -> None:
         def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
             return resolve(CALIBRATOR, "expected").calibrate(data, keys)
 
-    predictions, lam = sites(10)
+    predictions, plausibilities = sites(10)
     methods: dict[str, MethodTable] = {"e": {}, "mine": {"calibrator": Local()}}
     with pytest.raises(InputError) as refused:
-        compare(predictions, lam, methods, splits=2, alphas=0.4, processes=2)
+        compare(predictions, plausibilities, methods, splits=2, alphas=0.4, processes=2)
     assert refused.value.name == "method-unsent"
     assert "Local" in refused.value.found
 

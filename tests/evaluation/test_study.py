@@ -50,11 +50,11 @@ METHODS = [
 
 @pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 def test_every_cell_is_calibrate_predict_and_evaluate_on_a_subset() -> None:
-    predictions, lam = sites(80)
+    predictions, plausibilities = sites(80)
     true = predictions["example"].copy(data=np.resize(["l2", "l0", "l1"], 80))
     study = quiet(
         predictions,
-        lam,
+        plausibilities,
         METHODS[:3],
         alphas=["0.1", "0.25"],
         splits=2,
@@ -79,23 +79,25 @@ def test_every_cell_is_calibrate_predict_and_evaluate_on_a_subset() -> None:
         for (size, subset), draws, (place, method) in cells:
             predictor = calibrate(
                 predictions[rows[subset]],
-                lam[rows[subset]],
+                plausibilities[rows[subset]],
                 seed=split_seed(5, number),
                 cluster="patient",
                 draws=draws if study["uses_draws"][place] else None,
                 **method,  # type: ignore[arg-type]  # names of components only
             )
             sets = predictor.predict(predictions[test], [0.1, 0.25])
-            result = evaluate(sets, lam[test], true_label=true).data
-            one = study.isel(method=place, split=number).sel(size=size, draws=draws)
+            result = evaluate(sets, plausibilities[test], true_label=true).data
+            item = study.isel(method=place, split=number).sel(size=size, draws=draws)
             for measure in (*MEASURES, "true_coverage"):
                 mean = result[measure if measure == "share_empty" else f"{measure}_mean"]
-                np.testing.assert_allclose(one[measure], mean, rtol=1e-12)
+                np.testing.assert_allclose(item[measure], mean, rtol=1e-12)
 
 
 def test_a_study_states_its_guarantees_and_settings() -> None:
-    predictions, lam = oracle.world(60)
-    study = compare(predictions, lam, METHODS, alphas=[0.2, "0.4"], splits=2, seed=1).data
+    predictions, plausibilities = oracle.world(60)
+    study = compare(
+        predictions, plausibilities, METHODS, alphas=[0.2, "0.4"], splits=2, seed=1
+    ).data
     assert study["method"].values.tolist() == [
         "majority-vote",
         "monte-carlo, average",
@@ -121,12 +123,14 @@ def test_a_study_states_its_guarantees_and_settings() -> None:
 
 
 def test_the_order_of_rows_labels_and_dims_does_not_matter() -> None:
-    predictions, lam = oracle.world(80)
-    first = compare(predictions, lam, METHODS, splits=3, ties="random", cluster="patient").data
+    predictions, plausibilities = oracle.world(80)
+    first = compare(
+        predictions, plausibilities, METHODS, splits=3, ties="random", cluster="patient"
+    ).data
     order = np.random.default_rng(2).permutation(80)
     second = compare(
         predictions[order].transpose(),
-        lam[order[::-1], ::-1],
+        plausibilities[order[::-1], ::-1],
         METHODS,
         splits=3,
         ties="random",
@@ -136,10 +140,10 @@ def test_the_order_of_rows_labels_and_dims_does_not_matter() -> None:
 
 
 def test_warnings_of_splits_are_issued_once_with_their_scope() -> None:
-    predictions, lam = oracle.world(60)
+    predictions, plausibilities = oracle.world(60)
     methods: Methods = [{"calibrator": "monte-carlo", "combiner": "ecdf"}, "expected"]
     with pytest.warns(PlausiblyWarning) as every:
-        study = compare(predictions, lam, methods, splits=4).data
+        study = compare(predictions, plausibilities, methods, splits=4).data
     (message,) = (warning.message for warning in every)
     assert isinstance(message, PlausiblyWarning)
     assert "splits)" not in message.what
@@ -148,13 +152,13 @@ def test_warnings_of_splits_are_issued_once_with_their_scope() -> None:
     assert study["aggregated_coverage"].values[0].tolist() == [[1.0]] * 4
 
     few = predictions[:21].assign_coords(site=("example", np.repeat(np.arange(6), [6, *[3] * 5])))
-    with pytest.warns(PlausiblyWarning) as some:
+    with pytest.warns(PlausiblyWarning) as part:
         study = compare(
-            few, lam[:21], {"e": {}}, alphas=0.075, splits=8, cluster="site", test=0.45
+            few, plausibilities[:21], {"e": {}}, alphas=0.075, splits=8, cluster="site", test=0.45
         ).data
     often = int(study["vacuous"].sum())
     assert 0 < often < 8
-    (message,) = (warning.message for warning in some)
+    (message,) = (warning.message for warning in part)
     assert isinstance(message, PlausiblyWarning)
     assert message.what.endswith(f"(in {often} of 8 splits)")
     assert study["guaranteed"].item() == f"0.925, vacuous in {often} of 8"
@@ -162,7 +166,7 @@ def test_warnings_of_splits_are_issued_once_with_their_scope() -> None:
     with pytest.warns(PlausiblyWarning):
         study = compare(
             predictions,
-            lam,
+            plausibilities,
             ["majority-vote", {"calibrator": "monte-carlo", "combiner": "maximum"}],
             splits=2,
             sizes=[5, 8, 20],
@@ -213,21 +217,21 @@ THREE = [
 
 
 def test_dims_are_those_of_the_options() -> None:
-    predictions, lam = sites(60)
+    predictions, plausibilities = sites(60)
     options: dict[str, object] = {"alphas": 0.2, "splits": 2, "cluster": "patient", "seed": 1}
-    plain = quiet(predictions, lam, THREE, **options)
+    plain = quiet(predictions, plausibilities, THREE, **options)
     assert plain["set_size"].dims == ("method", "split", "alpha")
     assert plain["n_calibration"].dims == ("split",)
     assert not {"draws", "size", "uses_draws"} & set(plain.coords)
     # Ten draws are the default, and all of the calibration side has 30 examples in pairs.
-    for one in (
-        quiet(predictions, lam, THREE, draws=[10, 2], **options).sel(draws=10),
-        quiet(predictions, lam, THREE, sizes=30, **options).isel(size=0),
+    for item in (
+        quiet(predictions, plausibilities, THREE, draws=[10, 2], **options).sel(draws=10),
+        quiet(predictions, plausibilities, THREE, sizes=30, **options).isel(size=0),
     ):
         for name in ("aggregated_coverage", "set_size", "vacuous", "guaranteed"):
-            assert np.array_equal(one[name].values, plain[name].values)
+            assert np.array_equal(item[name].values, plain[name].values)
         # In full they are those with the most draws and the largest size.
-        assert one.attrs["guarantees"] == plain.attrs["guarantees"]
+        assert item.attrs["guarantees"] == plain.attrs["guarantees"]
 
 
 @attrs.frozen(kw_only=True)
@@ -255,15 +259,17 @@ def test_draws_reach_calibrators_inside_others() -> None:
     )
     assert with_draws(Plain(), 7) == Plain(7)
     assert with_draws(Wrapper(inner=resolve(CALIBRATOR, "expected")), 7) is None
-    predictions, lam = oracle.world(40)
+    predictions, plausibilities = oracle.world(40)
     methods = {
-        name: {"calibrator": one} for name, one in (("plain", Plain()), ("wrapped", Wrapper()))
+        name: {"calibrator": first} for name, first in (("plain", Plain()), ("wrapped", Wrapper()))
     }
-    study = quiet(predictions, lam, {**methods, "drawn": THREE[1]}, splits=2, draws=[2, 5])
+    study = quiet(
+        predictions, plausibilities, {**methods, "drawn": THREE[1]}, splits=2, draws=[2, 5]
+    )
     assert study["uses_draws"].all()
     for name in ("plain", "wrapped"):
-        one, other = (study["set_size"].sel({"method": which}) for which in (name, "drawn"))
-        assert np.array_equal(one, other)
+        first, second = (study["set_size"].sel({"method": which}) for which in (name, "drawn"))
+        assert np.array_equal(first, second)
     assert json.loads(study.attrs["methods"])["wrapped"]["calibrator"] == "Wrapper"
 
 
@@ -274,14 +280,14 @@ def test_draws_reach_calibrators_inside_others() -> None:
 def test_a_study_is_read_as_it_was_written(
     tmp_path: Path, seed: int, more: dict[str, object]
 ) -> None:
-    predictions, lam = sites(60)
+    predictions, plausibilities = sites(60)
     methods = {
         "Stimmen, gezählt": {"calibrator": "majority-vote"},
         "b": {"calibrator": "monte-carlo"},
     }
     study = quiet(
         predictions,
-        lam,
+        plausibilities,
         methods,
         alphas=["0.1", "1/3"],
         splits=2,
@@ -301,9 +307,12 @@ def test_a_study_is_read_as_it_was_written(
 
 
 def test_data_that_holds_no_study_is_refused(tmp_path: Path) -> None:
-    other, file = xr.Dataset({"x": ("i", np.zeros(2))}), tmp_path / "x.nc"
-    other.to_netcdf(file, engine="scipy")
-    for call in (lambda: Study(other).save(tmp_path / "y.nc"), lambda: plausibly.load_study(file)):
+    another, file = xr.Dataset({"x": ("i", np.zeros(2))}), tmp_path / "x.nc"
+    another.to_netcdf(file, engine="scipy")
+    for call in (
+        lambda: Study(another).save(tmp_path / "y.nc"),
+        lambda: plausibly.load_study(file),
+    ):
         with pytest.raises(InputError) as refused:
             call()
         assert (refused.value.name, refused.value.found) == ("study-unknown", "x over i")
@@ -344,7 +353,7 @@ def test_splits_follow_names_not_rows() -> None:
 
 def test_splits_differ_between_numbers_and_seeds() -> None:
     result = [split(HASHES, split_keys(seed, number)) for seed in (0, 1) for number in range(4)]
-    assert len({one.tobytes() for one in result}) == 8
+    assert len({item.tobytes() for item in result}) == 8
     seeds = {split_seed(seed, number) for seed in (0, 1) for number in range(4)}
     assert len(seeds) == 8
     assert all(seed >= 0 for seed in seeds)

@@ -22,9 +22,9 @@ World = tuple[ConformalPredictor, xr.DataArray, xr.DataArray]
 
 
 def made(calibrator: str = "expected", *, seed: int = 0, n: int = 200) -> World:
-    predictions, lam = oracle.world(2 * n, seed=seed)
-    predictor = calibrate(predictions[:n], lam[:n], calibrator=calibrator)
-    return predictor, predictions[n:], lam[n:]
+    predictions, plausibilities = oracle.world(2 * n, seed=seed)
+    predictor = calibrate(predictions[:n], plausibilities[:n], calibrator=calibrator)
+    return predictor, predictions[n:], plausibilities[n:]
 
 
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=30))
@@ -41,21 +41,21 @@ def test_distances_are_suprema(numbers: list[int]) -> None:
 
 
 def test_p_values_are_those_of_the_predictor_at_the_labels() -> None:
-    predictor, predictions, lam = made()
+    predictor, predictions, plausibilities = made()
     labels = predictions["label"].values
     true = xr.DataArray(
         labels[np.arange(200) % 4], dims="example", coords={"example": predictions["example"]}
     )
-    result = p_value_uniformity(predictor, predictions, lam, true_label=true)
+    result = p_value_uniformity(predictor, predictions, plausibilities, true_label=true)
     p = predictor.p_values(predictions)
     assert result["of"].values.tolist() == ["majority-vote", "drawn", "true"]
     for place, name in enumerate(predictions["example"].values):
-        one, row = result["p_value"].sel(example=name), lam.sel(example=name)
+        item, row = result["p_value"].sel(example=name), plausibilities.sel(example=name)
         voted = labels[int(np.argmax(row.values))]
-        assert one.sel(of="majority-vote") == p.sel(example=name, label=voted)
-        assert one.sel(of="true") == p.sel(example=name, label=labels[place % 4])
+        assert item.sel(of="majority-vote") == p.sel(example=name, label=voted)
+        assert item.sel(of="true") == p.sel(example=name, label=labels[place % 4])
         plausible = p.sel(example=name).values[row.values > 0]
-        assert float(one.sel(of="drawn")) in plausible
+        assert float(item.sel(of="drawn")) in plausible
     missed = result.sel(of="majority-vote")
     values = missed["p_value"].values
     for alpha in (0.05, 0.1, 0.2):
@@ -78,10 +78,10 @@ def test_calibration_on_votes_keeps_votes_and_breaks_drawn_labels() -> None:
 
 def test_the_two_sided_test_is_that_of_two_samples() -> None:
     """One drawn label each: p-values are ranks among the calibration scores."""
-    predictor, predictions, lam = made("majority-vote", n=300)
-    result = p_value_uniformity(predictor, predictions, lam).sel(of="majority-vote")
-    voted = lam["label"].values[np.argmax(lam.values, axis=1)]
-    rows = xr.DataArray(voted, dims="example", coords={"example": lam["example"]})
+    predictor, predictions, plausibilities = made("majority-vote", n=300)
+    result = p_value_uniformity(predictor, predictions, plausibilities).sel(of="majority-vote")
+    voted = plausibilities["label"].values[np.argmax(plausibilities.values, axis=1)]
+    rows = xr.DataArray(voted, dims="example", coords={"example": plausibilities["example"]})
     new = predictions.sel(label=rows).values
     cal_predictions, cal_lam = oracle.world(600)
     old = cal_predictions[:300].values[np.arange(300), np.argmax(cal_lam[:300].values, axis=1)]
@@ -91,13 +91,16 @@ def test_the_two_sided_test_is_that_of_two_samples() -> None:
 
 
 def test_examples_of_one_patient_count_for_less() -> None:
-    predictor, predictions, lam = made()
-    plain = p_value_uniformity(predictor, predictions, lam)
+    predictor, predictions, plausibilities = made()
+    plain = p_value_uniformity(predictor, predictions, plausibilities)
     twice = xr.concat(
         [predictions, predictions.assign_coords(example=[f"copy {i}" for i in range(200)])],
         "example",
     )
-    lam2 = xr.concat([lam, lam.assign_coords(example=[f"copy {i}" for i in range(200)])], "example")
+    lam2 = xr.concat(
+        [plausibilities, plausibilities.assign_coords(example=[f"copy {i}" for i in range(200)])],
+        "example",
+    )
     twice = twice.assign_coords(scan=("example", np.tile(np.arange(200), 2)))
     result = p_value_uniformity(predictor, twice, lam2, cluster="scan").sel(of="majority-vote")
     assert float(result["ks"]) == pytest.approx(float(plain["ks"].sel(of="majority-vote")))
@@ -107,15 +110,18 @@ def test_examples_of_one_patient_count_for_less() -> None:
 
 
 def test_nothing_depends_on_the_order_of_rows_or_labels() -> None:
-    predictor, predictions, lam = made()
+    predictor, predictions, plausibilities = made()
     order = np.random.default_rng(1).permutation(200)
-    first = p_value_uniformity(predictor, predictions, lam, cluster="patient")
+    first = p_value_uniformity(predictor, predictions, plausibilities, cluster="patient")
     second = p_value_uniformity(
-        predictor, predictions[order, ::-1].transpose(), lam[order[::-1], ::-1], cluster="patient"
+        predictor,
+        predictions[order, ::-1].transpose(),
+        plausibilities[order[::-1], ::-1],
+        cluster="patient",
     )
     xr.testing.assert_identical(first, second.sel(example=first["example"]))
-    other = p_value_uniformity(predictor, predictions, lam, seed=1)
-    assert (other["p_value"].sel(of="drawn") != first["p_value"].sel(of="drawn")).any()
+    another = p_value_uniformity(predictor, predictions, plausibilities, seed=1)
+    assert (another["p_value"].sel(of="drawn") != first["p_value"].sel(of="drawn")).any()
 
 
 PREDICTIONS, LAM = oracle.world(100)
@@ -128,31 +134,33 @@ CALIBRATED = calibrate(PREDICTIONS[:60], LAM[:60])
 def test_a_guarantee_of_one_calibration_is_none_on_average(
     combiner: str | dict[str, object],
 ) -> None:
-    p, lam = oracle.world(300)
+    p, plausibilities = oracle.world(300)
     predictor = calibrate(
         p[:200],
-        lam[:200],
+        plausibilities[:200],
         calibrator={"name": "monte-carlo", "draws": 3},
         combiner=combiner,
         allow_no_guarantee=True,
     )
-    result = p_value_uniformity(predictor, p[200:], lam[200:])
+    result = p_value_uniformity(predictor, p[200:], plausibilities[200:])
     assert not result["guaranteed"].values.any()
 
 
 def test_a_guarantee_for_new_patients_is_tested_on_patients() -> None:
-    p, lam = oracle.world(300)
+    p, plausibilities = oracle.world(300)
     patient = np.concatenate([np.arange(250), np.repeat([250, 251], 25)])
     p = p.assign_coords(patient=("example", patient))
-    predictor = calibrate(p[:150], lam[:150], calibrator={"name": "clustered", "by": "patient"})
-    result = p_value_uniformity(predictor, p[150:], lam[150:]).sel(of="drawn")
+    predictor = calibrate(
+        p[:150], plausibilities[:150], calibrator={"name": "clustered", "by": "patient"}
+    )
+    result = p_value_uniformity(predictor, p[150:], plausibilities[150:]).sel(of="drawn")
     assert bool(result["guaranteed"])
     # 102 patients are tested, beside 150 that calibrated.
     assert float(result["effective"]) == pytest.approx(1 / (1 / 102 + 1 / 150))
     share = (result["p_value"].values <= 0.1).astype(float)
     by_patient = np.append(share[:100], [share[100:125].mean(), share[125:].mean()])
     assert float(result["missed_mean"].sel(alpha=0.1)) == pytest.approx(by_patient.mean())
-    bare = p_value_uniformity(predictor, p[150:].drop_vars("patient"), lam[150:])
+    bare = p_value_uniformity(predictor, p[150:].drop_vars("patient"), plausibilities[150:])
     assert not bare["guaranteed"].values.any()
 
 

@@ -67,13 +67,13 @@ def test_the_verdict_on_calibration_examples() -> None:
 
 def split_experts() -> tuple[xr.DataArray, xr.DataArray]:
     """Sets that hold one label: all of what is said of the certain, 0.4 of the disputed ones."""
-    lam = sure()
-    lam[300:] = [0.4, 0.3, 0.3]
+    plausibilities = sure()
+    plausibilities[300:] = [0.4, 0.3, 0.3]
     sets = judged(400, level="4/5").assign_coords(
         site=("example", np.where(np.arange(400) < 280, "north", "a far southern site")),
         known=("example", ["cat"] * 400),
     )
-    return sets, lam
+    return sets, plausibilities
 
 
 TIED = sure()
@@ -88,26 +88,26 @@ ROUGH = judged(360).assign_coords(
 
 
 def test_the_same_as_plain_data() -> None:
-    sets, lam = split_experts()
-    result = evaluate(sets.assign_attrs(left_out='{"x": 1}'), lam, by="site")
+    sets, plausibilities = split_experts()
+    result = evaluate(sets.assign_attrs(left_out='{"x": 1}'), plausibilities, by="site")
     data = json.loads(json.dumps(result.to_json(), allow_nan=False))
     assert (data["n"], data["ties"], data["left_out"]) == (400, "first", {"x": 1})
-    (one,) = data["results"]
-    assert one["alpha"] == 0.1
-    assert one["aggregated_coverage"]["mean"] == pytest.approx(0.85)
-    assert [part["ambiguity"] for part in one["strata"]] == [
+    (item,) = data["results"]
+    assert item["alpha"] == 0.1
+    assert item["aggregated_coverage"]["mean"] == pytest.approx(0.85)
+    assert [part["ambiguity"] for part in item["strata"]] == [
         "below 0.5",
         "0.5 to 0.8",
         "0.8 and above",
     ]
-    assert one["strata"][1]["n"] == 0
-    assert one["strata"][1]["aggregated_coverage"] == {"mean": None, "low": None, "high": None}
-    assert [(part["site"], part["n"]) for part in one["groups"]] == [
+    assert item["strata"][1]["n"] == 0
+    assert item["strata"][1]["aggregated_coverage"] == {"mean": None, "low": None, "high": None}
+    assert [(part["site"], part["n"]) for part in item["groups"]] == [
         ("a far southern site", 120),
         ("north", 280),
     ]
-    assert one["guarantee"]["level"] == "4/5"
-    assert one["verdict"].startswith("At or above the guarantee: 0.80 on average")
+    assert item["guarantee"]["level"] == "4/5"
+    assert item["verdict"].startswith("At or above the guarantee: 0.80 on average")
 
 
 LABELS = ["a", "b", "c"]
@@ -117,13 +117,13 @@ def certain(held: np.ndarray, labels: list[int], **coords: object) -> tuple[xr.D
     """Sets that hold the certain label where told, and the plausibilities of these labels."""
     n = len(held)
     named = {"example": [f"e{row}" for row in range(n)], "label": LABELS, "alpha": 0.2}
-    lam = np.eye(3)[labels]
-    sets = (lam > 0) & np.asarray(held, dtype=bool)[:, None]
+    plausibilities = np.eye(3)[labels]
+    sets = (plausibilities > 0) & np.asarray(held, dtype=bool)[:, None]
     both = [
         xr.DataArray(values, dims=("example", "label"), coords=named).assign_coords(
-            {name: ("example", np.asarray(one)) for name, one in coords.items()}
+            {name: ("example", np.asarray(item)) for name, item in coords.items()}
         )
-        for values in (sets, lam)
+        for values in (sets, plausibilities)
     ]
     return both[0], both[1].drop_vars("alpha")
 
@@ -155,22 +155,22 @@ HELD = np.concatenate([np.arange(200) < 190, np.arange(200) < 190, np.arange(30)
 
 
 def test_a_guarantee_for_each_site_is_checked_in_each() -> None:
-    sets, lam = certain(HELD, [0] * 430, site=SITES)
+    sets, plausibilities = certain(HELD, [0] * 430, site=SITES)
     large = {"north": 300, "south": 300, "west": 3000, "east": 60}
-    result = evaluate(guaranteed(sets, predictor(MONDRIAN, large)), lam, by="site").data
+    result = evaluate(guaranteed(sets, predictor(MONDRIAN, large)), plausibilities, by="site").data
     assert float(result["aggregated_coverage_mean"]) > 0.9
     assert Evaluation(result).verdict() == (
         'Below the guarantee for 1 of 3 values of "site" (lowest: west, 0.467, 0.272 to 0.672): '
         "0.80 on average, measured 0.916; these examples may differ from the calibration set; 1 "
         "without test examples."
     )
-    (cells,) = [one["guaranteed"] for one in Evaluation(result).to_json()["results"]]  # type: ignore[attr-defined]  # plain data
+    (cells,) = [item["guaranteed"] for item in Evaluation(result).to_json()["results"]]  # type: ignore[attr-defined]  # plain data
     west = interval(HELD[400:] * 1.0, among=3)
-    assert [one["cell"] for one in cells] == ["east", "north", "south", "west"]
+    assert [item["cell"] for item in cells] == ["east", "north", "south", "west"]
     assert cells[0]["n"] == 0
     assert cells[0]["mean"] is None
     assert (cells[3]["n"], cells[3]["low"], cells[3]["high"]) == (30, west.low, west.high)
-    without = evaluate(guaranteed(sets, predictor(MONDRIAN, large)), lam)
+    without = evaluate(guaranteed(sets, predictor(MONDRIAN, large)), plausibilities)
     assert "Not checked" in without.verdict()
     assert 'by="site"' in without.verdict()
     assert "guaranteed_mean" not in without.data
@@ -178,15 +178,15 @@ def test_a_guarantee_for_each_site_is_checked_in_each() -> None:
 
 def test_a_guarantee_for_each_label_is_checked_by_the_mass_of_each() -> None:
     held = np.concatenate([np.ones(300), np.arange(60) < 24, np.ones(40)])
-    sets, lam = certain(held, [0] * 300 + [1] * 60 + [2] * 40)
-    lam[-40:] = [0.5, 0.0, 0.5]
+    sets, plausibilities = certain(held, [0] * 300 + [1] * 60 + [2] * 40)
+    plausibilities[-40:] = [0.5, 0.0, 0.5]
     sets[-40:] = [True, False, True]
     of = predictor({"name": "mondrian", "by": "label"}, {"x": 3000})
-    result = evaluate(guaranteed(sets, of), lam).data
+    result = evaluate(guaranteed(sets, of), plausibilities).data
     assert result["guaranteed_n"].values.tolist() == [320, 60, 20]
     assert result["guaranteed_mean"].values.tolist() == [1, 0.4, 1]
     assert "for 1 of 3 labels (lowest: b, 0.400" in Evaluation(result).verdict()
-    turned = evaluate(guaranteed(sets[:, ::-1], of), lam).data
+    turned = evaluate(guaranteed(sets[:, ::-1], of), plausibilities).data
     counts = turned["guaranteed_n"].sel(guaranteed_cell=LABELS)
     assert counts.values.tolist() == [320, 60, 20]
 
@@ -198,8 +198,8 @@ OF_PATIENTS = np.concatenate([np.arange(100) < 45, np.ones(200)])
 @pytest.mark.parametrize("cluster", [None, "patient"])
 def test_a_guarantee_for_new_patients_is_checked_by_patients(cluster: str | None) -> None:
     of = predictor({"name": "clustered", "by": "patient"}, {"x": 3000})
-    sets, lam = certain(OF_PATIENTS, [0] * 300, patient=PATIENTS)
-    result = evaluate(guaranteed(sets, of), lam, cluster=cluster).data
+    sets, plausibilities = certain(OF_PATIENTS, [0] * 300, patient=PATIENTS)
+    result = evaluate(guaranteed(sets, of), plausibilities, cluster=cluster).data
     assert float(result["aggregated_coverage_mean"]) > 0.8
     assert float(result["guaranteed_mean"]) == pytest.approx(47 / 102)
     alone = interval(np.append(OF_PATIENTS[:100], [1.0, 1.0]))
@@ -209,23 +209,27 @@ def test_a_guarantee_for_new_patients_is_checked_by_patients(cluster: str | None
         .verdict()
         .startswith('Below the guarantee: 0.80 of a new "patient" on average, measured 0.461')
     )
-    bare = evaluate(guaranteed(sets, of).drop_vars("patient"), lam.drop_vars("patient")).data
+    bare = evaluate(
+        guaranteed(sets, of).drop_vars("patient"), plausibilities.drop_vars("patient")
+    ).data
     assert "Not checked" in Evaluation(bare).verdict()
 
 
 def world_of_patients(n: int = 120) -> tuple[xr.DataArray, xr.DataArray]:
-    model, lam = oracle.world(n, labels=3)
-    return model.assign_coords(patient=("example", np.minimum(np.arange(n), 70))), lam
+    model, plausibilities = oracle.world(n, labels=3)
+    return model.assign_coords(patient=("example", np.minimum(np.arange(n), 70))), plausibilities
 
 
 def test_a_study_sets_the_level_beside_the_mean_over_patients() -> None:
-    model, lam = world_of_patients()
+    model, plausibilities = world_of_patients()
     of_patients = {"name": "clustered", "by": "patient"}
     methods: dict[str, dict[str, object]] = {
         "new": {"calibrator": of_patients},
         "all": {"calibrator": "expected"},
     }
-    study = plausibly.compare(model, lam, methods, alphas=[0.2], splits=3, cluster="patient").data
+    study = plausibly.compare(
+        model, plausibilities, methods, alphas=[0.2], splits=3, cluster="patient"
+    ).data
     named = study.sel({"method": "new"})
     assert np.isnan(named["guaranteed_level"]).all()
     assert float(study.sel({"method": "all"})["guaranteed_level"][0]) == 0.8
@@ -233,12 +237,12 @@ def test_a_study_sets_the_level_beside_the_mean_over_patients() -> None:
     test = split(hash_names(model["example"].values), keys, groups=model["patient"].values)
     predictor = plausibly.calibrate(
         model[~test],
-        lam[~test],
+        plausibilities[~test],
         calibrator=of_patients,
         cluster="patient",
         seed=split_seed(0, 0),
     )
-    covered = evaluate(predictor.predict(model[test], 0.2), lam[test]).data
+    covered = evaluate(predictor.predict(model[test], 0.2), plausibilities[test]).data
     assert float(named["cluster_coverage"][0, 0]) == pytest.approx(
         float(covered["guaranteed_mean"])
     )
@@ -247,7 +251,7 @@ def test_a_study_sets_the_level_beside_the_mean_over_patients() -> None:
     assert row.split()[0::5] == ["new", "none"]
     assert below.split() == ["per", '"patient"', f"{mean:.3f}", "0.80"]
     assert below.index("0.80") == row.index("none")
-    alone = plausibly.compare(model, lam, methods, alphas=[0.2], splits=2).data
+    alone = plausibly.compare(model, plausibilities, methods, alphas=[0.2], splits=2).data
     assert "cluster_coverage" not in alone
 
 
@@ -273,10 +277,10 @@ def test_aggregators_are_compared_by_the_mean_over_patients() -> None:
 
 
 def evaluated(calibrator: str | dict[str, object], alpha: str | list[str] = "0.2") -> Evaluation:
-    predictions, lam = oracle.world(60, labels=3)
+    predictions, plausibilities = oracle.world(60, labels=3)
     predictions = predictions.assign_coords(risk=("label", [1.0, 2.0, 3.0]))
-    predictor = plausibly.calibrate(predictions[:30], lam[:30], calibrator=calibrator)
-    return plausibly.evaluate(predictor.predict(predictions[30:], alpha), lam[30:])
+    predictor = plausibly.calibrate(predictions[:30], plausibilities[:30], calibrator=calibrator)
+    return plausibly.evaluate(predictor.predict(predictions[30:], alpha), plausibilities[30:])
 
 
 def test_mass_coverage_is_measured_as_it_is_guaranteed() -> None:
@@ -287,10 +291,10 @@ def test_mass_coverage_is_measured_as_it_is_guaranteed() -> None:
     means = wanted.mean("example").values
     np.testing.assert_allclose(result.mass_coverage_mean.values, means, atol=1e-12)
     assert (result.mass_coverage_low < result.mass_coverage_mean).all()
-    one = evaluated(method)
-    line = next(line for line in one.lines() if line.startswith("enough answers"))
-    assert f"{float(one['mass_coverage_mean']):.3f}" in line
-    assert "0.80 of sets with 0.75 of the answers on average" in one.verdict()
+    item = evaluated(method)
+    line = next(line for line in item.lines() if line.startswith("enough answers"))
+    assert f"{float(item['mass_coverage_mean']):.3f}" in line
+    assert "0.80 of sets with 0.75 of the answers on average" in item.verdict()
 
 
 @pytest.mark.parametrize("calibrator", ["expected", {"name": "risk", "by": "risk"}])

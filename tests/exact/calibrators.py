@@ -33,4 +33,4 @@ class GivenDraws:
 def given_draws(names: Sequence[str], labels: Ints) -> GivenDraws:
     """Return the calibrator that gives label ``labels[j, i]`` to draw j of the i-th name."""
     hashes = hash_names(names).tolist()
-    return GivenDraws(labels={one: tuple(labels[:, i]) for i, one in enumerate(hashes)})
+    return GivenDraws(labels={item: tuple(labels[:, i]) for i, item in enumerate(hashes)})

@@ -87,11 +87,11 @@ def test_thresholds_and_sets_of_the_public_calls(shared: Path) -> None:
         n, labels = arrays["scores"].shape
         columns = names(labels, "label")
         codes = arrays["labels"]
-        given = given_draws(names(n), codes)
+        inputs = given_draws(names(n), codes)
         predictor = plausibly.calibrate(
             table(arrays["scores"], names(n), columns),
             table(one_hot(codes[0], labels), names(n), columns).drop_attrs(),
-            calibrator=given,
+            calibrator=inputs,
         )
         test = table(arrays["test"], names(len(arrays["test"]), "new"), columns)
         assert float(predictor.threshold(facts["alpha"])) == float(facts["tau"])

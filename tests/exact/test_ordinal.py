@@ -75,15 +75,15 @@ def bag(seed: int, views: int = 1) -> tuple[xr.DataArray, xr.DataArray]:
 
 def sets_of_each(
     predictions: xr.DataArray,
-    lam: xr.DataArray,
+    plausibilities: xr.DataArray,
     calibrator: str | Mapping[str, object],
     combiner: str = "average",
 ) -> Iterator[tuple[Fraction, Bools]]:
     """Yield each alpha with the set of each example, (example, label), calibrated on all others."""
-    found = []
+    results = []
     for test in range(SIZE):
         rest = [place for place in range(SIZE) if place != test]
-        known = predictions.isel(example=rest), lam.isel(example=rest)
+        known = predictions.isel(example=rest), plausibilities.isel(example=rest)
         new = predictions.isel(example=[test])
         if calibrator == "joint-rank":
             sets = plausibly.joint_rank(*known, new, ALPHAS, score=COLUMNS)
@@ -92,16 +92,16 @@ def sets_of_each(
                 *known, calibrator=calibrator, combiner=combiner, score=COLUMNS
             )
             sets = predictor.predict(new, ALPHAS)
-        found.append(sets.transpose("alpha", "example", "label").values[:, 0])
-    for alpha, plane in zip(ALPHAS, np.stack(found, axis=1), strict=True):
+        results.append(sets.transpose("alpha", "example", "label").values[:, 0])
+    for alpha, plane in zip(ALPHAS, np.stack(results, axis=1), strict=True):
         yield Fraction(alpha), plane
 
 
-def masses(lam: xr.DataArray) -> list[list[Fraction]]:
-    totals = lam["denominator"].values.tolist()
+def masses(plausibilities: xr.DataArray) -> list[list[Fraction]]:
+    totals = plausibilities["denominator"].values.tolist()
     return [
         [Fraction(round(value * total), total) for value in row]
-        for row, total in zip(lam.values.tolist(), totals, strict=True)
+        for row, total in zip(plausibilities.values.tolist(), totals, strict=True)
     ]
 
 
@@ -118,22 +118,24 @@ def missed(plausible: list[list[Fraction]], sets: Bools) -> Fraction:
 
 @pytest.mark.parametrize("seed", range(BAGS))
 def test_each_label_is_covered_where_labels_are_apart(seed: int) -> None:
-    predictions, lam = bag(seed)
-    plausible = masses(lam)
-    for alpha, sets in sets_of_each(predictions, lam, {"name": "mondrian", "by": "label"}):
+    predictions, plausibilities = bag(seed)
+    plausible = masses(plausibilities)
+    for alpha, sets in sets_of_each(
+        predictions, plausibilities, {"name": "mondrian", "by": "label"}
+    ):
         for label in range(LABELS):
             column = [[row[label]] for row in plausible]
-            mass = sum((one for (one,) in column), Fraction(0))
+            mass = sum((item for (item,) in column), Fraction(0))
             assert missed(column, sets[:, label : label + 1]) <= alpha * mass
 
 
 @pytest.mark.parametrize("calibrator", ["expected", {"name": "clustered", "by": "patient"}])
 @pytest.mark.parametrize("seed", range(BAGS))
 def test_answers_are_covered(seed: int, calibrator: str | Mapping[str, object]) -> None:
-    predictions, lam = bag(seed)
+    predictions, plausibilities = bag(seed)
     predictions = predictions.assign_coords(patient=("example", [f"p{i}" for i in range(SIZE)]))
-    for alpha, sets in sets_of_each(predictions, lam, calibrator):
-        assert missed(masses(lam), sets) <= alpha * SIZE
+    for alpha, sets in sets_of_each(predictions, plausibilities, calibrator):
+        assert missed(masses(plausibilities), sets) <= alpha * SIZE
 
 
 @pytest.mark.parametrize(
@@ -149,16 +151,16 @@ def test_answers_are_covered(seed: int, calibrator: str | Mapping[str, object]) 
 def test_answers_are_covered_with_augmentations(
     seed: int, scores: str, combiner: str, times: int
 ) -> None:
-    predictions, lam = bag(seed, views=2)
+    predictions, plausibilities = bag(seed, views=2)
     calibrator = {"name": "augmentation", "scores": scores}
-    for alpha, sets in sets_of_each(predictions, lam, calibrator, combiner):
-        assert missed(masses(lam), sets) <= times * alpha * SIZE
+    for alpha, sets in sets_of_each(predictions, plausibilities, calibrator, combiner):
+        assert missed(masses(plausibilities), sets) <= times * alpha * SIZE
 
 
 @pytest.mark.parametrize("seed", range(BAGS))
 def test_certain_answers_are_covered_by_joint_ranks(seed: int) -> None:
     """One answer per example, so that nothing is drawn and the enumeration is complete."""
-    predictions, lam = bag(seed, views=2)
-    certain = shares(np.eye(LABELS, dtype=np.int64)[lam.values.argmax(axis=1)])
+    predictions, plausibilities = bag(seed, views=2)
+    certain = shares(np.eye(LABELS, dtype=np.int64)[plausibilities.values.argmax(axis=1)])
     for alpha, sets in sets_of_each(predictions, certain, "joint-rank"):
         assert missed(masses(certain), sets) <= alpha * SIZE

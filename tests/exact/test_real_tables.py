@@ -89,31 +89,31 @@ def measured(shared: Path, name: str, splits: int) -> Measured:
 
 def numbers(study: xr.Dataset, method: str) -> tuple[float, float, float]:
     # In words, since sel(method=...) means something else to xarray.
-    one = study.sel({"method": method}).isel(alpha=0)
-    coverage = one["aggregated_coverage"]
-    return float(coverage.mean()), float(coverage.std(ddof=1)), float(one["set_size"].mean())
+    item = study.sel({"method": method}).isel(alpha=0)
+    coverage = item["aggregated_coverage"]
+    return float(coverage.mean()), float(coverage.std(ddof=1)), float(item["set_size"].mean())
 
 
-def shown(name: str, splits: int, found: Measured) -> str:
+def shown(name: str, splits: int, result: Measured) -> str:
     """Return the table of a data set, with the figures of the design beside it."""
     lines = [f"{name}, {splits} half splits, alpha 0.1    coverage  spread   size   design"]
-    for method, (coverage, spread, size) in found.items():
+    for method, (coverage, spread, size) in result.items():
         design = DESIGN.get(name, {}).get(method)
         beside = f"{design[0]:.3f} / {design[1]:.2f}" if design else "-"
         lines.append(f"  {method:<36} {coverage:8.3f} {spread:8.4f} {size:6.2f}   {beside}")
     return "\n".join(lines)
 
 
-def check(name: str, found: Measured, *, near: float) -> None:
+def check(name: str, result: Measured, *, near: float) -> None:
     """Raise AssertionError where a figure is not what theory and the design say."""
-    assert found["majority-vote"][0] < 0.89, name
+    assert result["majority-vote"][0] < 0.89, name
     for method in ("monte-carlo, average", "expected"):
-        assert abs(found[method][0] - 0.90) <= 0.01, (name, method)
-    assert abs(found["monte-carlo, average"][0] - found["expected"][0]) < 0.003
-    assert found["majority-vote"][2] < found["expected"][2]
+        assert abs(result[method][0] - 0.90) <= 0.01, (name, method)
+    assert abs(result["monte-carlo, average"][0] - result["expected"][0]) < 0.003
+    assert result["majority-vote"][2] < result["expected"][2]
     for method, (coverage, size) in DESIGN.get(name, {}).items():
-        assert abs(found[method][0] - coverage) <= near, (name, method)
-        assert abs(found[method][2] - size) <= 10 * near * size, (name, method)
+        assert abs(result[method][0] - coverage) <= near, (name, method)
+        assert abs(result[method][2] - size) <= 10 * near * size, (name, method)
 
 
 def a_few(name: str) -> int:
@@ -124,17 +124,17 @@ def a_few(name: str) -> int:
 @pytest.mark.parametrize("name", NAMES)
 def test_votes_fall_short_and_all_answers_do_not(shared: Path, name: str) -> None:
     splits = a_few(name)
-    found = measured(shared, name, splits)
-    print(shown(name, splits, found))  # noqa: T201  # pytest shows it with -s and on failure
-    check(name, found, near=0.01)
+    result = measured(shared, name, splits)
+    print(shown(name, splits, result))  # noqa: T201  # pytest shows it with -s and on failure
+    check(name, result, near=0.01)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_hundred_splits_of_the_design(shared: Path, name: str) -> None:
-    found = measured(shared, name, 100)
-    print(shown(name, 100, found))  # noqa: T201  # as above
-    check(name, found, near=0.005)
+    result = measured(shared, name, 100)
+    print(shown(name, 100, result))  # noqa: T201  # as above
+    check(name, result, near=0.005)
     if name == "crema_d":
         for method, spread in SPREADS.items():
-            assert abs(found[method][1] - spread) <= 0.25 * spread, method
+            assert abs(result[method][1] - spread) <= 0.25 * spread, method

@@ -46,14 +46,14 @@ def usable(pair: Pair, world: World) -> bool:
     return len(world.names) > 1 or not pair.rule.splits
 
 
-def assert_same(world: World, one: ConformalPredictor, other: ConformalPredictor) -> None:
+def assert_same(world: World, first: ConformalPredictor, second: ConformalPredictor) -> None:
     alphas = list(world.alphas)
-    assert one.threshold(alphas).identical(other.threshold(alphas))
-    assert one.predict(world.test, alphas).identical(other.predict(world.test, alphas))
-    assert one.p_values(world.test).identical(other.p_values(world.test))
-    assert one.fingerprint == other.fingerprint
+    assert first.threshold(alphas).identical(second.threshold(alphas))
+    assert first.predict(world.test, alphas).identical(second.predict(world.test, alphas))
+    assert first.p_values(world.test).identical(second.p_values(world.test))
+    assert first.fingerprint == second.fingerprint
     for alpha in alphas:
-        assert one.guarantee(alpha) == other.guarantee(alpha)
+        assert first.guarantee(alpha) == second.guarantee(alpha)
 
 
 @EACH_PAIR
@@ -161,8 +161,8 @@ def test_a_seed_names_the_draws(world: World) -> None:
     """The same seed gives the same predictor; expected and majority-vote use none."""
     pairs = {str(pair): pair for pair in PAIRS}
     for name in ("expected x average", "majority-vote x average", "monte-carlo x average"):
-        one, two = calibrate(pairs[name], world), calibrate(pairs[name], world)
-        assert_same(world, one, two)
+        item, two = calibrate(pairs[name], world), calibrate(pairs[name], world)
+        assert_same(world, item, two)
     for calibrator in ("expected", "majority-vote"):
         seeded = [
             plausibly.calibrate(
@@ -187,12 +187,12 @@ def test_log_probabilities_keep_the_order_and_so_the_sets(pair: Pair, scale: str
         shares = random.normal(size=shares.shape)
     names = [f"case {i}" for i in range(n)]
     votes = random.multinomial(5, [0.5, 0.2, 0.2, 0.1], size=n)
-    lam = plausibilities_of(votes, names, labels, counted=True)
+    plausibilities = plausibilities_of(votes, names, labels, counted=True)
     sets = []
     for score in ("probability", "log-probability"):
         predictor = plausibly.calibrate(
             table(shares[:n], names, labels).assign_attrs(scale=scale),
-            lam,
+            plausibilities,
             calibrator=pair.calibrator,
             combiner=pair.combiner,
             score=score,

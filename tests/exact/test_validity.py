@@ -136,13 +136,13 @@ def share_missed(seeds: range) -> float:
     names = [f"case {i}" for i in range(99)]
     scores = np.column_stack([np.linspace(0.6, 0.9, 99), np.linspace(0.1, 0.4, 99)])
     votes = np.ones((99, 2), dtype=np.int64)
-    lam = xr.DataArray(
+    shares = xr.DataArray(
         votes / 2, dims=("example", "label"), coords={"example": names, "label": ["a", "b"]}
     )
     missed = []
     for seed in seeds:
         predictor = plausibly.calibrate(
-            table(scores, names, ["a", "b"]), lam, calibrator="monte-carlo", draws=1, seed=seed
+            table(scores, names, ["a", "b"]), shares, calibrator="monte-carlo", draws=1, seed=seed
         )
         missed.append(1 - predictor.predict_array(scores, ALPHA).mean())
     return float(np.mean(missed))

@@ -58,10 +58,10 @@ def by_hand(**components: object) -> plausibly.ConformalPredictor:
     coords = {"example": [str(row) for row in range(len(X))], "label": list(world.LABELS)}
     dims = ("example", "label")
     predictions = xr.DataArray(model.predict_proba(X), coords, dims)
-    lam = xr.DataArray(world.shares(VOTES), coords, dims)
+    plausibilities = xr.DataArray(world.shares(VOTES), coords, dims)
     total = np.full(len(X), world.READERS)
-    lam = lam.assign_coords(denominator=("example", total))
-    return plausibly.calibrate(predictions, lam, **components)  # type: ignore[arg-type]  # by name
+    plausibilities = plausibilities.assign_coords(denominator=("example", total))
+    return plausibly.calibrate(predictions, plausibilities, **components)  # type: ignore[arg-type]  # by name
 
 
 def new_rows() -> xr.DataArray:

@@ -33,11 +33,11 @@ def test_rows_come_in_the_order_of_the_labels() -> None:
     assert result.attrs["scale"] == "probability"
     assert list(predictions(ROWS)["example"].values) == ["0", "1"]
     for labels in (["none", "joy", "anger"], {2: "anger", 0: "none", 1: "joy"}):
-        other = predictions(ROWS, labels=labels)
-        assert (other.values == SCORES[:, ::-1]).all()
+        another = predictions(ROWS, labels=labels)
+        assert (another.values == SCORES[:, ::-1]).all()
     texts = {str(place): f"LABEL_{place}" for place in range(12)}
-    many = [row(dict.fromkeys(texts.values(), 1 / 12))]
-    assert list(predictions(many, labels=texts)["label"].values) == list(texts.values())
+    large = [row(dict.fromkeys(texts.values(), 1 / 12))]
+    assert list(predictions(large, labels=texts)["label"].values) == list(texts.values())
 
 
 def test_rows_of_zero_shot_classification_and_streams() -> None:

@@ -65,7 +65,7 @@ def test_everything_comes_back(
     write_annotations(table, path)
     same(table, before)
     same(read_annotation_file(path), table)
-    assert [one.name for one in path.parent.iterdir()] == [path.name]
+    assert [item.name for item in path.parent.iterdir()] == [path.name]
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -253,7 +253,7 @@ def test_a_table_that_cannot_be_written_leaves_the_old_file(
     error = refusal(lambda: write_annotations(make(), path))
     assert (error.name, error.found if outcome else "") == (name, outcome)
     assert path.read_text() == "mine"
-    assert [one.name for one in tmp_path.iterdir()] == [file]
+    assert [item.name for item in tmp_path.iterdir()] == [file]
 
 
 @pytest.mark.parametrize(
@@ -449,9 +449,9 @@ def test_declared_labels_come_from_names_files_and_tables(tmp_path: Path) -> Non
     labels = written(tmp_path, "labels.csv", "label,risk\nfox,0\ndog,2\ncat,1\n")
     table = plausibly.read_annotations(path, labels=labels)
     assert table["label"].values.tolist() == ["fox", "dog", "cat"]
-    lam = plausibly.aggregate(table)
-    assert lam["risk"].values.tolist() == table["risk"].values.tolist() == [0, 2, 1]
-    assert lam.sel(example="t1").values.tolist() == [0.0, 0.5, 0.5]
+    plausibilities = plausibly.aggregate(table)
+    assert plausibilities["risk"].values.tolist() == table["risk"].values.tolist() == [0, 2, 1]
+    assert plausibilities.sel(example="t1").values.tolist() == [0.0, 0.5, 0.5]
     for source in (["fox", "dog", "cat"], plausibly.read_labels(labels), str(labels)):
         outcome = plausibly.read_annotations(path, labels=source)
         xr.testing.assert_equal(outcome.drop_vars("risk", errors="ignore"), table.drop_vars("risk"))

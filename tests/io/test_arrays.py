@@ -79,7 +79,7 @@ def test_names_are_text() -> None:
 
 
 def test_nothing_follows_from_the_numbers_of_rows(tmp_path: Path) -> None:
-    predictions, lam = world(40)
+    predictions, plausibilities = world(40)
     labels = predictions["label"].values.tolist()
     for name, values in (("old", predictions), ("new", world(40, seed=5, start=900)[0])):
         np.save(tmp_path / f"{name}.npy", values.values)
@@ -87,11 +87,11 @@ def test_nothing_follows_from_the_numbers_of_rows(tmp_path: Path) -> None:
         plausibly.read_predictions(tmp_path / f"{name}.npy", labels=labels)
         for name in ("old", "new")
     )
-    numbered = plausibly.calibrate(old, lam.assign_coords(example=old["example"].values))
+    numbered = plausibly.calibrate(old, plausibilities.assign_coords(example=old["example"].values))
     assert numbered.examples is None
     named = plausibly.calibrate(
         predictions.assign_coords(example=old["example"].values),
-        lam.assign_coords(example=old["example"].values),
+        plausibilities.assign_coords(example=old["example"].values),
     )
     for predictor in (numbered, named):
         sets = predictor.predict(new, 0.2)

@@ -57,31 +57,31 @@ def test_sparse_ones_come_back(folder: Path, ending: str, form: Form, lam: xr.Da
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("total", [2**31 - 1, 2**31, 2**53 + 1, 2**63 - 1])
 def test_large_totals_are_exact(tmp_path: Path, ending: str, total: int) -> None:
-    lam = xr.DataArray(
+    shares = xr.DataArray(
         [[1.0, 0.0], [0.0, 1.0]],
         dims=("example", "label"),
         coords={"example": ["a", "b"], "label": ["x", "y"], "denominator": ("example", [total, 1])},
     )
     path = tmp_path / f"lam{ending}"
-    write_plausibilities(lam.transpose("label", "example"), path)
+    write_plausibilities(shares.transpose("label", "example"), path)
     assert read_plausibilities(path)["denominator"].values.tolist() == [total, 1]
 
 
 def test_arrays_that_numpy_and_xarray_write(tmp_path: Path) -> None:
-    lam = xr.DataArray(
+    shares = xr.DataArray(
         [[0.5, 0.5]],
         dims=("example", "label"),
         coords={"example": ["a"], "label": ["x", "y"], "denominator": ("example", [2])},
         name="plausibilities",
         attrs={"joint": "dawid-skene"},
     )
-    values, labels, path = lam.values, ["x", "y"], tmp_path / "lam.npz"
+    values, labels, path = shares.values, ["x", "y"], tmp_path / "lam.npz"
     np.savez(path, plausibilities=values, labels=labels, denominator=[2], examples=["a"])
-    same(read_plausibilities(tmp_path / "lam.npz"), lam.drop_attrs())
+    same(read_plausibilities(tmp_path / "lam.npz"), shares.drop_attrs())
     np.savez(path, plausibilities=values, labels=labels, denominator=[2], attributes="no JSON")
     assert read_plausibilities(tmp_path / "lam.npz")["example"].values.tolist() == ["0"]
-    lam.to_dataset().to_netcdf(tmp_path / "lam.nc", engine="scipy", format="NETCDF3_64BIT")
-    same(read_plausibilities(tmp_path / "lam.nc"), lam)
+    shares.to_dataset().to_netcdf(tmp_path / "lam.nc", engine="scipy", format="NETCDF3_64BIT")
+    same(read_plausibilities(tmp_path / "lam.nc"), shares)
 
 
 LAM = xr.DataArray(
@@ -139,8 +139,8 @@ def test_a_long_table_of_another_program_is_read(tmp_path: Path) -> None:
 
 
 def test_a_wide_csv_warns_of_attributes_that_it_does_not_keep(tmp_path: Path) -> None:
-    lam = LAM.assign_attrs(joint="dawid-skene", convergence="{}")
-    message = warned(lambda: write_plausibilities(lam, tmp_path / "lam.csv"))
+    shares = LAM.assign_attrs(joint="dawid-skene", convergence="{}")
+    message = warned(lambda: write_plausibilities(shares, tmp_path / "lam.csv"))
     assert message.startswith("warning attributes-lost: lam.csv does not keep joint, convergence")
     assert read_plausibilities(tmp_path / "lam.csv").attrs == {}
 
@@ -194,8 +194,8 @@ def test_a_parquet_file_that_was_edited(
     path = tmp_path / "lam.parquet"
     write_plausibilities(values, path)
     table = parquet.read_table(path)
-    other = table.take(rows).rename_columns(names)
-    parquet.write_table(other.replace_schema_metadata(table.schema.metadata), path)
+    another = table.take(rows).rename_columns(names)
+    parquet.write_table(another.replace_schema_metadata(table.schema.metadata), path)
     error = refusal(lambda: read_plausibilities(path))
     assert (error.name, error.found) == ("file-damaged", result)
 
@@ -255,7 +255,7 @@ def test_each_format_of_plausibilities_keeps_what_the_table_says(page: Path) -> 
             "risk" in result.coords,
             result.sizes["draw"] == 2,
         ]
-        assert answers[:5] == ["yes" if one else "no" for one in kept], name
+        assert answers[:5] == ["yes" if item else "no" for item in kept], name
         if all(kept):
             same(result, DRAWN)
         stays = form == "long" or path.endswith((".npz", ".nc"))

@@ -116,15 +116,15 @@ def test_rows_in_any_order_are_the_same_numbers(order: list[int]) -> None:
 
 def test_options_hold_for_every_augmentation(tmp_path: Path) -> None:
     array = expected(views=True)
-    path, other = in_format(tmp_path, ".csv", 3 * array), [*LABELS[1:], "M"]
+    path, another = in_format(tmp_path, ".csv", 3 * array), [*LABELS[1:], "M"]
     outcome = plausibly.read_predictions(
         path,
         augmentation="view",
         normalise=True,
         rename={"melanoma": "M"},
-        labels=other,
+        labels=another,
     )
-    assert outcome["label"].values.tolist() == other
+    assert outcome["label"].values.tolist() == another
     np.testing.assert_allclose(outcome.sel(label="M"), array.sel(label="melanoma"))
     array[1, 0, 2] = np.nan  # an example goes with all its augmentations
     path = in_format(tmp_path, ".csv", array)
@@ -138,13 +138,13 @@ def test_an_example_seen_in_one_view_is_seen_in_the_same_one_in_any_order() -> N
     planes = np.broadcast_to(np.arange(4.0)[:, None, None], (4, 400, 2))
     coords = {"augmentation": list("abcd"), "example": names, "label": ["x", "y"]}
     every = xr.DataArray(planes, coords, tuple(coords))
-    one = seen_in_one(every, Keys(1))
-    assert one.dims == ("example", "label")
+    item = seen_in_one(every, Keys(1))
+    assert item.dims == ("example", "label")
     turned = seen_in_one(every.isel(example=slice(None, None, -1)), Keys(1))
-    xr.testing.assert_equal(one, turned.sel(example=names))
-    counts = np.bincount(one.values[:, 0].astype(int), minlength=4)
+    xr.testing.assert_equal(item, turned.sel(example=names))
+    counts = np.bincount(item.values[:, 0].astype(int), minlength=4)
     assert counts.min() > 60
-    assert (seen_in_one(every, Keys(2)).values != one.values).any()
+    assert (seen_in_one(every, Keys(2)).values != item.values).any()
 
 
 @pytest.mark.parametrize("ending", [".npy", ".npz", ".csv", ".parquet", ".nc"])

@@ -208,26 +208,28 @@ def test_a_link_and_a_mode_are_kept(tmp_path: Path) -> None:
 
 def test_files_of_other_kinds_are_not_replaced(tmp_path: Path) -> None:
     """Folders of the user, stores and files of another kind, and stores with a guest."""
-    one, some, (new, lam) = predictor("old"), sets("old"), world(8, start=500)
+    item, part, (new, plausibilities) = predictor("old"), sets("old"), world(8, start=500)
     (tmp_path / "mine.zarr").mkdir()
     (tmp_path / "mine.zarr" / "thesis.txt").write_text("years of work")
-    one.save(tmp_path / "p.zarr")
-    write_sets(some, tmp_path / "sets.zarr")
-    one.save(tmp_path / "guest.zarr")
+    item.save(tmp_path / "p.zarr")
+    write_sets(part, tmp_path / "sets.zarr")
+    item.save(tmp_path / "guest.zarr")
     (tmp_path / "guest.zarr" / "thesis.txt").write_text("years of work")
-    write_sets(some, tmp_path / "also.zarr")
+    write_sets(part, tmp_path / "also.zarr")
     (tmp_path / "also.zarr" / "label" / "notes.txt").write_text("years of work")
     xr.Dataset({"x": ("y", [1.0])}).to_netcdf(tmp_path / "x.nc", engine="scipy")
     (tmp_path / "votes.csv").write_text("example,annotator,label\n")
     (tmp_path / "report.html").write_text("<html></html>")
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     for name in ("mine.zarr", "sets.zarr", "guest.zarr", "x.nc"):
-        assert refusal(functools.partial(one.save, tmp_path / name)).name == "output-occupied"
+        assert refusal(functools.partial(item.save, tmp_path / name)).name == "output-occupied"
     for name in ("mine.zarr", "p.zarr", "also.zarr", "votes.csv"):
-        error = refusal(functools.partial(write_sets, some, tmp_path / name))
+        error = refusal(functools.partial(write_sets, part, tmp_path / name))
         assert error.name == "output-occupied"
     place = tmp_path / "report.html"
-    error = refusal(lambda: plausibly.write_report(one, place, predictions=new, plausibilities=lam))
+    error = refusal(
+        lambda: plausibly.write_report(item, place, predictions=new, plausibilities=plausibilities)
+    )
     assert error.name == "output-occupied"
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
@@ -247,20 +249,20 @@ def test_replaced_files_are_noted(tmp_path: Path) -> None:
 
 def test_sets_beside_the_guarantee_of_others_are_refused(tmp_path: Path) -> None:
     """The same names and alpha, so that only the digest can tell."""
-    some = sets("old")
-    write_sets(some, tmp_path / "sets.csv")
+    part = sets("old")
+    write_sets(part, tmp_path / "sets.csv")
     kept = (tmp_path / "sets.json").read_bytes()
-    write_sets(~some, tmp_path / "sets.csv")
+    write_sets(~part, tmp_path / "sets.csv")
     (tmp_path / "sets.json").write_bytes(kept)
     error = refusal(lambda: read_sets(tmp_path / "sets.csv"))
     assert error.name == "sets-mismatch"
     assert "table_digest" in error.found
-    np.testing.assert_array_equal(some.values.any(), True)
+    np.testing.assert_array_equal(part.values.any(), True)
 
 
 def test_a_chunk_of_sets_that_is_missing_is_no_empty_set(tmp_path: Path) -> None:
-    some = sets("old")
-    for name, values in (("some", some), ("none", xr.zeros_like(some))):
+    part = sets("old")
+    for name, values in (("some", part), ("none", xr.zeros_like(part))):
         write_sets(values, tmp_path / f"{name}.zarr")
         assert read_sets(tmp_path / f"{name}.zarr").equals(values)
         (tmp_path / f"{name}.zarr" / "prediction_sets" / "0.0").unlink()

@@ -263,8 +263,8 @@ def test_lists_that_no_option_names_are_not_read(tmp_path: Path) -> None:
     assert values == [None] * 3
     lists = store(tmp_path / "l.parquet", **more, **{**votes, "label": [["cat"], ["dog"]]})
     assert refusal(lambda: plausibly.read_annotations(lists)).name == "column-nested"
-    other = store(tmp_path / "o.parquet", **more, item=["t"] * 2, rater=["a", "b"], dx=["x", "y"])
-    error = refusal(lambda: plausibly.read_annotations(other, "long-table"))
+    another = store(tmp_path / "o.parquet", **more, item=["t"] * 2, rater=["a", "b"], dx=["x", "y"])
+    error = refusal(lambda: plausibly.read_annotations(another, "long-table"))
     assert error.hint == 'columns={"example": "item", "annotator": "rater", "label": "dx"}'
 
 

@@ -26,14 +26,14 @@ def augmented(
     examples: int, *, count: int = 3, seed: int = 0, start: int = 0
 ) -> tuple[xr.DataArray, xr.DataArray]:
     """Return predictions of augmentations, noisy copies of the first, and plausibilities."""
-    predictions, lam = world(examples, seed=seed, start=start, dtype="float64")
+    predictions, plausibilities = world(examples, seed=seed, start=start, dtype="float64")
     rng = np.random.default_rng(seed + 77)
     parts = [predictions]
     for _ in range(count - 1):
         noisy = predictions * np.exp(rng.normal(0, 0.5, predictions.shape))
         parts.append(noisy / noisy.sum("label"))
     whole = xr.concat(parts, dim="augmentation")
-    return whole.assign_coords(augmentation=[f"view {j}" for j in range(count)]), lam
+    return whole.assign_coords(augmentation=[f"view {j}" for j in range(count)]), plausibilities
 
 
 def counted(bag: Array) -> int:
@@ -55,12 +55,14 @@ def test_counts_follow_the_definition(data: st.DataObject) -> None:
 
 
 def test_one_augmentation_is_split_conformal_prediction_on_drawn_labels() -> None:
-    predictions, lam = augmented(40, count=1)
+    predictions, plausibilities = augmented(40, count=1)
     new, _ = augmented(15, count=1, seed=1, start=900)
-    p = plausibly.joint_rank(predictions, lam, new)
-    draws = plausibly.joint_rank(predictions, lam, new, seed=1)
+    p = plausibly.joint_rank(predictions, plausibilities, new)
+    draws = plausibly.joint_rank(predictions, plausibilities, new, seed=1)
     assert not draws.equals(p)
-    one_hot = lam.copy(data=np.eye(4)[lam.values.argmax(axis=1)]).drop_vars("denominator")
+    one_hot = plausibilities.copy(data=np.eye(4)[plausibilities.values.argmax(axis=1)]).drop_vars(
+        "denominator"
+    )
     alone = plausibly.joint_rank(predictions, one_hot, new)
     scores = predictions.values[0][np.arange(40), one_hot.values.argmax(axis=1)]
     expected = ((scores[:, None, None] <= new.values[0]).sum(axis=0) + 1) / 41
@@ -110,71 +112,71 @@ def test_no_bag_misses_more_than_alpha() -> None:
 
 
 def test_simulated_coverage_keeps_the_level() -> None:
-    predictions, lam = augmented(600)
+    predictions, plausibilities = augmented(600)
     new, vectors = augmented(600, seed=3, start=5_000)
-    sets = plausibly.joint_rank(predictions, lam, new, [0.1, 0.3])
+    sets = plausibly.joint_rank(predictions, plausibilities, new, [0.1, 0.3])
     covered = (sets * vectors).sum("label").mean("example")
     assert abs(float(covered.sel(alpha=0.1)) - 0.9) < 0.04
     assert abs(float(covered.sel(alpha=0.3)) - 0.7) < 0.06
 
 
 def test_sets_are_p_values_above_alpha_and_carry_their_guarantee() -> None:
-    predictions, lam = augmented(50)
+    predictions, plausibilities = augmented(50)
     new, _ = augmented(9, seed=1, start=900)
-    p = plausibly.joint_rank(predictions, lam, new)
+    p = plausibly.joint_rank(predictions, plausibilities, new)
     assert p.dims == ("example", "label")
     assert p.attrs == {
         "guarantee": "labels with p > alpha: P(Y in C(X)) >= 1 - alpha, if examples are "
         "exchangeable",
         "calibration_overlap": 0,
     }
-    sets = plausibly.joint_rank(predictions, lam, new, [0.1, 0.25])
+    sets = plausibly.joint_rank(predictions, plausibilities, new, [0.1, 0.25])
     for alpha in (0.1, 0.25):
         np.testing.assert_array_equal(sets.sel(alpha=alpha).values, (p > alpha).values)
-    one = plausibly.joint_rank(predictions, lam, new, 0.1)
-    assert float(one["alpha"]) == 0.1
-    (guarantee,) = (Guarantee.from_json(g) for g in json.loads(one.attrs["guarantees"]))
+    item = plausibly.joint_rank(predictions, plausibilities, new, 0.1)
+    assert float(item["alpha"]) == 0.1
+    (guarantee,) = (Guarantee.from_json(g) for g in json.loads(item.attrs["guarantees"]))
     assert guarantee.statement() == "P(Y in C(X)) >= 0.90"
     assert guarantee.assumes[0] == (
         "calibration and new examples are exchangeable, each with all its augmentations"
     )
     assert (
-        one.attrs["fingerprint"]
-        != plausibly.joint_rank(predictions, lam, new, 0.1, seed=1).attrs["fingerprint"]
+        item.attrs["fingerprint"]
+        != plausibly.joint_rank(predictions, plausibilities, new, 0.1, seed=1).attrs["fingerprint"]
     )
-    again = plausibly.joint_rank(predictions, lam, predictions)
+    again = plausibly.joint_rank(predictions, plausibilities, predictions)
     assert again.attrs["calibration_overlap"] == 50
 
 
 def test_order_of_rows_labels_and_views_changes_nothing() -> None:
-    predictions, lam = augmented(30)
+    predictions, plausibilities = augmented(30)
     new, _ = augmented(8, seed=1, start=900)
     score = {"name": "aps", "randomised": True}
-    p = plausibly.joint_rank(predictions, lam, new, score=score)
+    p = plausibly.joint_rank(predictions, plausibilities, new, score=score)
     turned = plausibly.joint_rank(
-        predictions[[2, 0, 1], ::-1], lam[::-1, ::-1], new[[1, 2, 0], ::-1], score=score
+        predictions[[2, 0, 1], ::-1], plausibilities[::-1, ::-1], new[[1, 2, 0], ::-1], score=score
     )
     xr.testing.assert_equal(turned, p[::-1])
-    alone = plausibly.joint_rank(predictions, lam, new[:, [3], ::-1], score=score)
+    alone = plausibly.joint_rank(predictions, plausibilities, new[:, [3], ::-1], score=score)
     xr.testing.assert_equal(alone, p[[3], ::-1])
-    for array in (predictions, lam, new):
+    for array in (predictions, plausibilities, new):
         array.values.flags.writeable = False
-    xr.testing.assert_equal(plausibly.joint_rank(predictions, lam, new, score=score), p)
+    xr.testing.assert_equal(plausibly.joint_rank(predictions, plausibilities, new, score=score), p)
 
 
 def test_too_few_examples_are_warned_of() -> None:
-    predictions, lam = augmented(8)
+    predictions, plausibilities = augmented(8)
     new, _ = augmented(3, seed=1, start=900)
     with warned("guarantee-vacuous", "every set contains all labels"):
-        sets = plausibly.joint_rank(predictions, lam, new, 0.1)
+        sets = plausibly.joint_rank(predictions, plausibilities, new, 0.1)
     assert sets.all()
 
 
 def test_predictions_without_augmentations_are_refused() -> None:
-    predictions, lam = augmented(8)
+    predictions, plausibilities = augmented(8)
     with refused("augmentations-expected", "found no dim augmentation"):
-        plausibly.joint_rank(predictions[0], lam, predictions)
+        plausibly.joint_rank(predictions[0], plausibilities, predictions)
     with refused("augmentations-expected", "augmentations-expected: new"):
-        plausibly.joint_rank(predictions, lam, predictions[0])
+        plausibly.joint_rank(predictions, plausibilities, predictions[0])
     with refused("augmentations-differ"):
-        plausibly.joint_rank(predictions, lam, predictions[:2])
+        plausibly.joint_rank(predictions, plausibilities, predictions[:2])

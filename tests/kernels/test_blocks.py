@@ -110,7 +110,7 @@ def test_blocks_and_threads_change_no_bit(
         lambda: draw_labels(shares, uniforms),
         lambda: draw_labels(sparse, uniforms),
         lambda: Ranks(pool).of(queries, "left"),
-        lambda: by_places(shares, None, lambda found, _: found.below),
+        lambda: by_places(shares, None, lambda result, _: result.below),
     ]
     whole = [kernel().tobytes() for kernel in kernels]
     for cells, number in ((1, 2), (999, 7)):

@@ -56,8 +56,8 @@ def test_uniforms_belong_to_names(seed: int, names: list[str]) -> None:
     np.testing.assert_array_equal(keys.uniform(hashes[::-1], 3), whole[::-1, :3])
     for row, name in enumerate(names):
         np.testing.assert_array_equal(keys.uniform(hash_names([name]), 7), whole[[row]])
-    for other in (Keys(seed).child("other"), Keys(seed + 1).child("stream")):
-        assert not np.array_equal(other.uniform(hashes, 7), whole)
+    for another in (Keys(seed).child("other"), Keys(seed + 1).child("stream")):
+        assert not np.array_equal(another.uniform(hashes, 7), whole)
 
 
 def test_names_are_text_and_hashes_are_pinned() -> None:

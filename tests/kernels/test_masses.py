@@ -76,9 +76,9 @@ def test_counts_come_back_exactly(rows: list[list[int]], dtype: str) -> None:
 def test_float_masses_are_rounded_up(row: list[float]) -> None:
     shares = np.array([row])
     assert float_bits(len(shares)) == FLOAT_BITS
-    units, one = raised_units(shares, FLOAT_BITS), 2**FLOAT_BITS
+    units, item = raised_units(shares, FLOAT_BITS), 2**FLOAT_BITS
     for value, unit in zip(row, units[0], strict=True):
-        assert Fraction(value) <= Fraction(int(unit), one) < Fraction(value) + Fraction(1, one)
+        assert Fraction(value) <= Fraction(int(unit), item) < Fraction(value) + Fraction(1, item)
 
 
 def test_float_masses_never_pass_62_bits() -> None:
@@ -96,8 +96,8 @@ def test_common_masses_are_exact_fractions(totals: list[int], random: object) ->
     denominator = np.array(totals)
     row = np.repeat(np.arange(len(totals)), 2)
     units = np.stack([denominator // 2, denominator - denominator // 2], axis=1).ravel()
-    masses, one = common_masses(units, row, denominator)
+    masses, item = common_masses(units, row, denominator)
     for mass, unit, example_ in zip(masses, units, row, strict=True):
-        assert Fraction(int(mass), one) == Fraction(int(unit), totals[example_])
-    assert sum(int(mass) for mass in masses) == one * len(totals)
-    assert (masses.dtype == object) == (one * (len(totals) + 1) >= 2**62)
+        assert Fraction(int(mass), item) == Fraction(int(unit), totals[example_])
+    assert sum(int(mass) for mass in masses) == item * len(totals)
+    assert (masses.dtype == object) == (item * (len(totals) + 1) >= 2**62)

@@ -69,8 +69,8 @@ def test_aggregate(world: World) -> None:
     )
     assert "method aggregator spread (parents uniform)" in text
     assert "30 examples, 3 labels" in text
-    lam = plausibly.io.read_plausibilities("lam.csv")
-    row = lam.sel(example="c03")
+    plausibilities = plausibly.io.read_plausibilities("lam.csv")
+    row = plausibilities.sel(example="c03")
     assert dict(zip(name_texts(row["label"].values), row.values, strict=True)) == {
         "cat": 1 / 6,
         "dog": 1 / 2,
@@ -96,9 +96,9 @@ def test_calibrate_predict_and_evaluate(world: World) -> None:
     assert "mean risk per example" in ran.out
     plain = done("evaluate", "sets.csv", "-a", "new_votes.csv", "--json").document
     same = done("evaluate", "sets.csv", "-a", "new_said.csv", *LABELS, "--json").document
-    for one in same["results"]:  # the table of labels gives them an order
+    for item in same["results"]:  # the table of labels gives them an order
         for name in ("ordinal_gap", "share_missed_by_empty", "share_with_holes"):
-            one.pop(name)
+            item.pop(name)
     assert _without_files(same) == _without_files(plain)
 
 
@@ -133,12 +133,14 @@ def test_calibrating_by_risk(world: World) -> None:
     """Risks of the labels of the model are numbers, though that of the parent is empty."""
     model = plausibly.read_predictions("model.csv", labels="labels.csv")
     table = plausibly.read_annotations("said.csv", labels="labels.csv")
-    lam = plausibly.aggregate(table, "spread")
-    assert lam["risk"].values.tolist() == [0.1, 0.2, 1]
-    predictor = plausibly.calibrate(model, lam, calibrator={"name": "risk", "by": "risk"})
+    plausibilities = plausibly.aggregate(table, "spread")
+    assert plausibilities["risk"].values.tolist() == [0.1, 0.2, 1]
+    predictor = plausibly.calibrate(
+        model, plausibilities, calibrator={"name": "risk", "by": "risk"}
+    )
     bare = model.drop_vars(["risk", "order", "parent"]).assign_coords(risk=("label", [0.1, 0.2, 1]))
     plain = plausibly.calibrate(
-        bare, lam.drop_vars("risk"), calibrator={"name": "risk", "by": "risk"}
+        bare, plausibilities.drop_vars("risk"), calibrator={"name": "risk", "by": "risk"}
     )
     assert predictor.threshold(0.2).item() == plain.threshold(0.2).item()
 

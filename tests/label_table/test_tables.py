@@ -391,8 +391,8 @@ def test_a_reader_that_counts_labels_has_as_many_as_were_declared(tmp_path: Path
     table = plausibly.read_annotations(path, reader, labels)
     assert counts == [3, 3]
     assert name_texts(table["label"].values) == ["eczema", "psoriasis", "tinea"]
-    lam = plausibly.aggregate(table)
-    np.testing.assert_array_equal(lam.values * 11, [[3, 2, 6], [6, 3, 2]])
+    plausibilities = plausibly.aggregate(table)
+    np.testing.assert_array_equal(plausibilities.values * 11, [[3, 2, 6], [6, 3, 2]])
     mixed = written(tmp_path, "m.x", "ringworm > Eczema > psoriasis\ntinea > eczema > psoriasis\n")
     error = refusal(lambda: plausibly.read_annotations(mixed, reader, labels))
     assert error.name == "ranking-short"

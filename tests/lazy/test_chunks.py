@@ -146,11 +146,11 @@ class Reads:
 def test_each_chunk_is_read_once(sets: xr.DataArray) -> None:
     whole = plausibly.evaluate(sets, NEW_ANSWERS, by="site")
     answers = Reads(NEW_ANSWERS, 4)
-    for given, parts in ((NEW_ANSWERS, 0), (plausibly.to_sparse(NEW_ANSWERS), 0), (answers, 3)):
+    for inputs, parts in ((NEW_ANSWERS, 0), (plausibly.to_sparse(NEW_ANSWERS), 0), (answers, 3)):
         inside = Reads(sets, 5)
         answers.count = 0
         result = plausibly.evaluate(
-            inside.array, given.array if isinstance(given, Reads) else given, by="site"
+            inside.array, inputs.array if isinstance(inputs, Reads) else inputs, by="site"
         )
         assert (inside.count, answers.count) == (3, parts)
         assert result.data.identical(whole.data)
@@ -185,10 +185,10 @@ def test_bits_of_measures_in_any_chunks(
     for answers in (moved.chunk(example=cut), sparse, sparse.chunk(example=4)):
         assert measure(sets, answers).data.identical(whole)
         assert measure(sets.chunk(example=5, alpha=1), answers).data.identical(whole)
-    one, narrow = sets.isel(alpha=1), NEW_ANSWERS.astype(np.float32)
-    whole = measure(one, narrow).data
+    item, narrow = sets.isel(alpha=1), NEW_ANSWERS.astype(np.float32)
+    whole = measure(item, narrow).data
     for answers in (narrow, narrow.chunk(example=7)):
-        assert measure(one.chunk(example=cut), answers).data.identical(whole)
+        assert measure(item.chunk(example=cut), answers).data.identical(whole)
 
 
 def test_mistakes_in_names_are_refused_before_reading(sets: xr.DataArray) -> None:

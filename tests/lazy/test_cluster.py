@@ -47,8 +47,8 @@ def test_calibrate_predict_and_evaluate_on_two_workers(
     assert lazy.compute().identical(sets)
     answers = ANSWERS.assign_coords(example=NEW["example"].values)
     expected = plausibly.evaluate(sets, answers).data
-    for given in (answers, answers.chunk(example=7)):
-        assert plausibly.evaluate(lazy, given).data.identical(expected)
+    for inputs in (answers, answers.chunk(example=7)):
+        assert plausibly.evaluate(lazy, inputs).data.identical(expected)
 
 
 def test_a_command_computes_with_a_scheduler(

@@ -37,7 +37,7 @@ def written(name: str, folder: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("name", "one", "seven"),
+    ("name", "item", "seven"),
     [
         ("p.zarr", (3,) * 4, (6, 6)),
         ("p3.nc", (1,) * 12, (7, 5)),
@@ -47,12 +47,12 @@ def written(name: str, folder: Path) -> Path:
     ],
 )
 def test_chunks_are_whole_stored_ones(
-    name: str, one: tuple[int, ...], seven: tuple[int, ...], tmp_path: Path
+    name: str, item: tuple[int, ...], seven: tuple[int, ...], tmp_path: Path
 ) -> None:
     path = written(name, tmp_path)
     labels = list(LABELS) if name.endswith("npy") else None
     whole = read_predictions(path, labels=labels)
-    for chunks, expected in ((1, one), (7, seven), (100, (12,))):
+    for chunks, expected in ((1, item), (7, seven), (100, (12,))):
         lazy = read_predictions(path, labels=labels, chunks=chunks)
         assert lazy.variable.chunksizes["example"] == expected
         xr.testing.assert_identical(lazy.compute(), whole)
@@ -62,8 +62,8 @@ def test_chunks_are_whole_stored_ones(
 def test_sets_in_a_store(alpha: float | list[float], tmp_path: Path) -> None:
     predictor = plausibly.calibrate(CAL, plausibilities(CAL))
     sets = predictor.predict(NEW, alpha)
-    for given in (sets, predictor.predict(NEW.chunk(example=(5, 7)), alpha)):
-        write_sets(given, tmp_path / "s.zarr")
+    for inputs in (sets, predictor.predict(NEW.chunk(example=(5, 7)), alpha)):
+        write_sets(inputs, tmp_path / "s.zarr")
         for chunks in (None, 7):
             result = read_sets(tmp_path / "s.zarr", chunks=chunks)
             assert (result.chunks is None) == (chunks is None)

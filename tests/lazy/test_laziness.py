@@ -179,6 +179,6 @@ def test_tasks_do_not_grow_with_the_number_of_chunks(tmp_path: Path) -> None:
             predictor = plausibly.calibrate(model, plausibilities(whole), calibrator="monte-carlo")
             new = [f"t{name[1:]}" for name in model["example"].values]
             predictor.predict(model.assign_coords(example=new), 0.3).compute()
-    few, many = sizes
-    assert len(few) == len(many) > 1
-    assert all(size <= least + 64 for least, size in zip(few, many, strict=True)), sizes
+    few, large = sizes
+    assert len(few) == len(large) > 1
+    assert all(size <= least + 64 for least, size in zip(few, large, strict=True)), sizes

@@ -54,15 +54,15 @@ def table_of(
         response_example=[at for at, _ in answers],
         response_annotator=[-1] * len(answers),
         response_weight=times,
-        mention_response=[one[0] for one in mentions],
-        mention_label=[one[1] for one in mentions],
-        mention_block=[one[2] for one in mentions],
+        mention_response=[item[0] for item in mentions],
+        mention_label=[item[1] for item in mentions],
+        mention_block=[item[2] for item in mentions],
         unlisted=unlisted,
     )
 
 
 def pairs(answers: list[str]) -> Blocks:
-    return [[[one[0]], [one[1]]] for one in answers]
+    return [[[item[0]], [item[1]]] for item in answers]
 
 
 def lam(name: str, given: xr.Dataset, **more: Parameter) -> xr.DataArray:
@@ -71,8 +71,8 @@ def lam(name: str, given: xr.Dataset, **more: Parameter) -> xr.DataArray:
 
 def wins(answers: list[str], labels: str) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
     result = np.zeros((len(labels), len(labels)))
-    for one in answers:
-        result[labels.index(one[0]), labels.index(one[1])] += 1
+    for item in answers:
+        result[labels.index(item[0]), labels.index(item[1])] += 1
     return result
 
 
@@ -149,8 +149,8 @@ def test_report_41_ties_are_not_compared() -> None:
     as_pairs = table_of({"x": pairs(["ab", "ac", "ad", "bd", "cd"])})
     for name in COMPONENTS:
         with pytest.warns(PlausiblyWarning):
-            result, other = lam(name, tied), lam(name, as_pairs)
-        xr.testing.assert_identical(result, other)
+            result, another = lam(name, tied), lam(name, as_pairs)
+        xr.testing.assert_identical(result, another)
         of = result.sel(example="x")
         assert float(of.sel(label="b") - of.sel(label="c")) == pytest.approx(0.0, abs=1e-9)
 

@@ -67,8 +67,8 @@ def skin_folder(folder: Path, *, model: bool = True) -> Path:
 def test_the_naive_rank_is_the_standard_quantile() -> None:
     alphas = [Fraction(*ratio) for ratio in ((1, 10), (27, 100), (1, 20), (29, 100))]
     for alpha, n, draws in product(alphas, (9, 19, 99, 100, 688), (1, 2, 10)):
-        other = cases.standard(alpha, n, draws)
-        rank = math.floor(other * draws * (n + 1)) - draws + 1
+        another = cases.standard(alpha, n, draws)
+        rank = math.floor(another * draws * (n + 1)) - draws + 1
         # The standard level floor(alpha (n + 1)) / n of draws n scores.
         level = Fraction(math.floor(alpha * (n + 1)), n)
         assert rank == math.ceil(level * draws * n)
@@ -151,9 +151,9 @@ def test_the_table_states_the_papers_levels_and_ours() -> None:
 
 def test_seeds_and_nothing_else_change_the_numbers() -> None:
     figure = made("ecdf").entry.load()
-    first, second, other = (figure.measure(splits=2, seed=seed) for seed in (5, 5, 6))
+    first, second, another = (figure.measure(splits=2, seed=seed) for seed in (5, 5, 6))
     assert first.identical(second)
-    assert not first["corrected"].equals(other["corrected"])
+    assert not first["corrected"].equals(another["corrected"])
 
 
 # Parts that a handful of splits cannot decide: spreads, and means of few.
@@ -271,10 +271,10 @@ def test_files_are_read_case_by_case(source: Path) -> None:
         skin.read(source)
     with refused("derm-file-missing", "has no dermatology_selectors.json", "--derm FOLDER"):
         skin.read(source / "nowhere")
-    first, same, other = (skin.read(source, simulate=True, seed=seed) for seed in (1, 1, 2))
+    first, same, another = (skin.read(source, simulate=True, seed=seed) for seed in (1, 1, 2))
     assert first.simulated
     assert np.array_equal(first.predictions.values, same.predictions.values)
-    assert not np.array_equal(first.predictions.values, other.predictions.values)
+    assert not np.array_equal(first.predictions.values, another.predictions.values)
     assert np.allclose(first.predictions.values.sum(axis=1), 1)
 
 

@@ -32,9 +32,13 @@ ORDER = np.argsort(hash_names(PREDICTIONS["example"].values))
 
 
 def made(clusters: Ints | None = None) -> Pilot:
-    lam = Plausibilities.of(LAM)
+    plausibilities = Plausibilities.of(LAM)
     return Pilot(
-        predictions=PREDICTIONS, plausibilities=lam, score="probability", seed=0, clusters=clusters
+        predictions=PREDICTIONS,
+        plausibilities=plausibilities,
+        score="probability",
+        seed=0,
+        clusters=clusters,
     )
 
 
@@ -75,8 +79,8 @@ def calibrated(examples: Ints, alpha: Fraction) -> float:
     rows = ORDER[examples]
     names = [f"copy {number}" for number in range(len(rows))]
     part = PREDICTIONS.isel(example=rows).assign_coords(example=names)
-    lam = LAM.isel(example=rows).assign_coords(example=names)
-    sets = plausibly.calibrate(part, lam).predict(PREDICTIONS, alpha)
+    plausibilities = LAM.isel(example=rows).assign_coords(example=names)
+    sets = plausibly.calibrate(part, plausibilities).predict(PREDICTIONS, alpha)
     return float((LAM * sets).sum("label").mean())
 
 
@@ -107,12 +111,12 @@ def test_drawn_labels_have_their_plausibilities() -> None:
 
 def test_fewer_draws_are_among_more() -> None:
     held = made()
-    one = held.resampled([TENTH], 60, [1, 5], 6, Keys(0))
+    item = held.resampled([TENTH], 60, [1, 5], 6, Keys(0))
     two = held.resampled([TENTH], 60, [1, 2, 5], 6, Keys(0))
-    np.testing.assert_array_equal(one[:, 0], two[:, 0])
-    np.testing.assert_array_equal(one[:, 1], two[:, 2])
+    np.testing.assert_array_equal(item[:, 0], two[:, 0])
+    np.testing.assert_array_equal(item[:, 1], two[:, 2])
     more = held.resampled([TENTH], 60, [1], 9, Keys(0))
-    np.testing.assert_array_equal(one[:, 0], more[:, 0, :6])
+    np.testing.assert_array_equal(item[:, 0], more[:, 0, :6])
 
 
 @pytest.mark.parametrize("n", [1, 7, 40, 500])
@@ -129,11 +133,13 @@ def test_whole_clusters_are_drawn(n: int) -> None:
 @pytest.mark.parametrize("clustered", [False, True])
 def test_the_bootstrap_agrees_with_the_formula(clustered: bool) -> None:
     predictions, votes = pilot(1500, 4, clusters=60, seed=4)
-    lam = aggregate(votes)
+    plausibilities = aggregate(votes)
     codes = None
     if clustered:
         codes = np.unique(predictions["patient"].values, return_inverse=True)[1]
-    held = attrs.evolve(made(codes), predictions=predictions, plausibilities=Plausibilities.of(lam))
+    held = attrs.evolve(
+        made(codes), predictions=predictions, plausibilities=Plausibilities.of(plausibilities)
+    )
     shares = held.shares(TENTH)
     assert (shares.design_effect > 1.4) == clustered
     result = held.resampled([TENTH], 600, [1, 10, math.inf], 300, Keys(1))[0]
@@ -261,25 +267,27 @@ SPLITS = 60
 
 
 def plan_of(shared: Path, name: str, cluster: str | None = None, **more: float) -> xr.Dataset:
-    predictions, lam = exact_realdata.load(shared, name)
+    predictions, plausibilities = exact_realdata.load(shared, name)
     if cluster is not None:
         arrays = np.load(shared / "data" / name / "data.npz", allow_pickle=False)
         values = arrays[cluster].astype(str)
         predictions = predictions.assign_coords({cluster: ("example", values)})
-    return plausibly.plan(predictions, lam, cluster=cluster, resamples=0, **more).data  # type: ignore[arg-type]  # numbers of options
+    return plausibly.plan(predictions, plausibilities, cluster=cluster, resamples=0, **more).data  # type: ignore[arg-type]  # numbers of options
 
 
 @pytest.mark.realdata
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PREDICTED)
 def test_random_halves_spread_as_predicted(shared: Path, name: str) -> None:
-    predictions, lam = exact_realdata.load(shared, name)
+    predictions, plausibilities = exact_realdata.load(shared, name)
     methods: dict[str, dict[str, object]] = {
         "1": {"calibrator": "monte-carlo", "draws": 1},
         "10": {"calibrator": "monte-carlo", "draws": 10},
         "expected": {"calibrator": "expected"},
     }
-    study = plausibly.compare(predictions, lam, methods, alphas=[0.1], splits=SPLITS, seed=2).data
+    study = plausibly.compare(
+        predictions, plausibilities, methods, alphas=[0.1], splits=SPLITS, seed=2
+    ).data
     observed = study["aggregated_coverage"].isel(alpha=0).std("split", ddof=1)
     # the spread of so many splits is off by a share of 1 / sqrt(2 splits)
     margin = 3 / math.sqrt(2 * SPLITS)

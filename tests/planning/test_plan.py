@@ -67,14 +67,14 @@ def test_plausibilities_alone_have_no_single_responses() -> None:
 
 
 def test_the_caller_s_order_and_seed() -> None:
-    other = planned(
+    another = planned(
         PREDICTIONS.isel(example=slice(None, None, -1), label=[2, 0, 3, 1]),
         plausibly.select_annotations(VOTES, example=VOTES["example"].values[::-1]),
         within=0.03,
         cluster="patient",
     )
     mine = planned(within=0.03, cluster="patient")
-    xr.testing.assert_allclose(other, mine, rtol=1e-12)
+    xr.testing.assert_allclose(another, mine, rtol=1e-12)
     assert not planned(seed=1)["bootstrap_spread"].equals(planned()["bootstrap_spread"])
 
 
@@ -109,9 +109,11 @@ def test_thinned_responses(most: int) -> None:
     assert fewer <= more
     # by the name of the example, with the label that was said
     turned = plausibly.select_annotations(VOTES, example=VOTES["example"].values[::-3])
-    other = Responses.of(turned, Keys(0))
+    another = Responses.of(turned, Keys(0))
     part = plausibly.select_annotations(kept, example=turned["example"].values)
-    xr.testing.assert_identical(plausibly.aggregate(other.thinned(most)), plausibly.aggregate(part))
+    xr.testing.assert_identical(
+        plausibly.aggregate(another.thinned(most)), plausibly.aggregate(part)
+    )
 
 
 def test_votes_that_count_several_times_are_thinned_as_so_many() -> None:
@@ -129,10 +131,14 @@ def test_votes_that_count_several_times_are_thinned_as_so_many() -> None:
 @pytest.mark.parametrize("draws", [1, 10, math.inf])
 def test_the_planned_share_of_calibrations_is_within(draws: float) -> None:
     population, votes = pilot(20_000, 5, seed=9)
-    lam = plausibly.aggregate(votes)
+    plausibilities = plausibly.aggregate(votes)
     first = {"example": slice(0, 2000)}
     result = plausibly.plan(
-        population.isel(first), lam.isel(first), within=0.03, draws=[_draws(draws)], resamples=0
+        population.isel(first),
+        plausibilities.isel(first),
+        within=0.03,
+        draws=[_draws(draws)],
+        resamples=0,
     ).data
     n = int(result["n_within"][0])
     rest = np.arange(2000, 20_000)
@@ -144,10 +150,12 @@ def test_the_planned_share_of_calibrations_is_within(draws: float) -> None:
     for number in range(150):
         rows = rng.choice(rest, n, replace=False)
         predictor = plausibly.calibrate(
-            population.isel(example=rows), lam.isel(example=rows), seed=number, **how
+            population.isel(example=rows), plausibilities.isel(example=rows), seed=number, **how
         )
         tau = float(predictor.threshold(0.1))
-        missed = float((lam.values[rest] * (population.values[rest] < tau)).sum() / rest.size)
+        missed = float(
+            (plausibilities.values[rest] * (population.values[rest] < tau)).sum() / rest.size
+        )
         hits.append(abs(missed - 0.1) <= 0.03)
     assert 0.9 - 3 * math.sqrt(0.09 / 150) - 0.01 <= np.mean(hits) <= 0.9 + 0.06
 

@@ -48,11 +48,11 @@ def test_the_document(folder: Path) -> None:
     assert {key: document[key] for key in same} == same
     assert document["annotations"]["responses"] == 1500
     (result,) = document["results"]
-    assert [(one["n"], one["draws"]) for one in result["by_n"]] == [
+    assert [(item["n"], item["draws"]) for item in result["by_n"]] == [
         (n, m) for n in (100, 400) for m in (1, 10, "expected")
     ]
     assert result["by_n"][0]["bootstrap_spread"] > 0
     assert result["by_n"][3]["bootstrap_spread"] is None
-    assert [one["draws"] for one in result["n_within"]] == [1, 10, "expected"]
-    assert [one["responses"] for one in result["by_responses"]] == [1, 2, 3, 5]
+    assert [item["draws"] for item in result["n_within"]] == [1, 10, "expected"]
+    assert [item["responses"] for item in result["by_responses"]] == [1, 2, 3, 5]
     assert result["needed"][3] == {"combiner": "ecdf", "n": 496, "counts": "held-out examples"}

@@ -29,9 +29,9 @@ VOTES = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=5), min_size=1
 @given(VOTES.filter(lambda votes: max(map(len, votes)) > 1))
 def test_every_pair_of_answers_is_counted(votes: list[list[int]]) -> None:
     wanted = np.zeros((3, 3))
-    compared = [some for some in votes if len(some) > 1]
-    for some in compared:
-        pairs = Counter(permutations(some, 2))
+    compared = [part for part in votes if len(part) > 1]
+    for part in compared:
+        pairs = Counter(permutations(part, 2))
         for pair, count in pairs.items():
             wanted[pair] += count / sum(pairs.values()) / len(compared)
     result = label_disagreement(table(votes))

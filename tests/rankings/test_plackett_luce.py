@@ -75,8 +75,8 @@ def test_many_blocks_are_each_what_they_are_alone() -> None:
     together = derivatives(phi)
     for at in (0, 17, 499):
         alone = derivatives(phi[at : at + 1])
-        for one, of_many in zip(alone, together, strict=True):
-            assert np.array_equal(one[0], of_many[at])
+        for item, of_many in zip(alone, together, strict=True):
+            assert np.array_equal(item[0], of_many[at])
 
 
 Parameter: TypeAlias = Any  # by its name; what checks it is the component
@@ -231,8 +231,8 @@ def assert_distributed(values: ro.Column, cdf: ro.Column) -> None:
 def test_of_two_labels_it_is_a_beta_distribution() -> None:
     """One ranking a > b: Beta(prior + 1, prior); votes 5 to 2: Beta(5 + prior, 2 + prior)."""
     for prior in (0.5, 2.0):
-        one = drawn([(1.0, [["a"], ["b"]])], 1500, prior=prior, warm_up=5)[:, 2]
-        assert_distributed(one, betainc(prior + 1.0, prior, one))
+        item = drawn([(1.0, [["a"], ["b"]])], 1500, prior=prior, warm_up=5)[:, 2]
+        assert_distributed(item, betainc(prior + 1.0, prior, item))
         votes = drawn([(5.0, [["a"]]), (2.0, [["b"]])], 1500, prior=prior, warm_up=5)[:, 2]
         assert_distributed(votes, betainc(prior + 5.0, prior + 2.0, votes))
 
@@ -322,13 +322,13 @@ def test_intervals_cover_at_their_level() -> None:
 
 def test_keyed_by_seed_and_example() -> None:
     annotations = ro.table({"e": TIES, "f": TIES}, LABELS)
-    one, other = (
+    first, second = (
         PlackettLuceDraws(draws=3).aggregate(annotations, Keys(seed, "aggregator"))
         for seed in (0, 1)
     )
-    assert one["draw"].values.tolist() == [1, 2, 3]
-    assert not np.isclose(one.values, other.values).all(axis=2).any()
-    assert not np.isclose(one.sel(example="e"), one.sel(example="f")).all()
+    assert first["draw"].values.tolist() == [1, 2, 3]
+    assert not np.isclose(first.values, second.values).all(axis=2).any()
+    assert not np.isclose(first.sel(example="e"), first.sel(example="f")).all()
 
 
 def test_utilities_that_are_hardly_floats() -> None:

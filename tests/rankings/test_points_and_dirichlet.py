@@ -103,9 +103,9 @@ def test_no_prior_nothing_off_the_rankings() -> None:
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [
-        *(("dirichlet", one) for one in ({"temperature": 0.0}, {"prior": -0.1}, {"draws": 0})),
-        *(("plackett-luce", one) for one in ({"prior": -1.0}, {"tolerance": -1.0})),
-        *(("plackett-luce-draws", one) for one in ({"prior": 0.0}, {"draws": 0}, {"warm_up": 1})),
+        *(("dirichlet", item) for item in ({"temperature": 0.0}, {"prior": -0.1}, {"draws": 0})),
+        *(("plackett-luce", item) for item in ({"prior": -1.0}, {"tolerance": -1.0})),
+        *(("plackett-luce-draws", item) for item in ({"prior": 0.0}, {"draws": 0}, {"warm_up": 1})),
         ("plackett-luce", {"iterations": 0}),
         *(
             (name, {"unmentioned": "some"})

@@ -70,9 +70,9 @@ def test_ballots_with_ties(shared: Path, name: str, voters: int) -> None:
         best = ro.log_likelihood(answers, logs, excluded=True) + 0.5 * sum(logs.values())
         for label in support[:3]:
             for step in (-0.02, 0.02):
-                other = {**logs, label: logs[label] + step}
-                norm = np.logaddexp.reduce(list(other.values()))
-                off = {k: float(v - norm) for k, v in other.items()}
+                another = {**logs, label: logs[label] + step}
+                norm = np.logaddexp.reduce(list(another.values()))
+                off = {k: float(v - norm) for k, v in another.items()}
                 less = ro.log_likelihood(answers, off, excluded=True) + 0.5 * sum(off.values())
                 assert less < best
 
@@ -83,14 +83,14 @@ def test_dermatologists(shared: Path) -> None:
     for name in ("borda", "plackett-luce"):
         result = plausibly.aggregate(annotations, name)
         assert np.array_equal(result.values > 0, inverse.values > 0)
-    some = plausibly.select_annotations(annotations, example=[f"{case:04}" for case in range(100)])
+    part = plausibly.select_annotations(annotations, example=[f"{case:04}" for case in range(100)])
     for name in ("dirichlet", "plackett-luce-draws"):
-        drawn = plausibly.aggregate(some, name, draws=3)
+        drawn = plausibly.aggregate(part, name, draws=3)
         assert drawn.shape == (3, 100, 419)
         assert (drawn.values[:, inverse.values[:100] == 0] == 0).all()
     # published: prior .01 of each of 419 conditions, at temperature 1, .80 off the rankings
     spread = plausibly.aggregate(
-        some, "dirichlet", draws=40, temperature=1.0, prior=0.01, unmentioned="each"
+        part, "dirichlet", draws=40, temperature=1.0, prior=0.01, unmentioned="each"
     )
     off = spread.where(inverse.isel(example=slice(0, 100)) == 0, 0.0).sum("label").mean()
     assert float(off) == pytest.approx(0.80, abs=0.01)

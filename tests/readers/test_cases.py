@@ -53,7 +53,7 @@ def test_a_file_reads_as_it_did(path: Path, tmp_path: Path) -> None:
 
 def test_every_reader_that_comes_with_plausibly_has_cases() -> None:
     entries = Registry(others=tuple).entries()
-    readers = {one.name for one in entries if one.kind == "reader"}
+    readers = {item.name for item in entries if item.kind == "reader"}
     # What plausibly writes itself is read back in tests/io.
     assert readers - {path.name for path in CASES.iterdir()} == {"annotation-table"}
 

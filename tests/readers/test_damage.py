@@ -138,11 +138,11 @@ def test_wrong_values_inside_are_read_or_refused(
     value: Json = parts
     for key in data.draw(st.sampled_from(every)):
         value = value[key]
-    inside: Json = (other := copy.deepcopy(parts))
+    inside: Json = (another := copy.deepcopy(parts))
     for key in path:
         inside = inside[key]
     inside[last] = data.draw(ODD | st.just(value))
-    attempt(folder, name, "\n".join(map(json.dumps, other)).encode(), case)
+    attempt(folder, name, "\n".join(map(json.dumps, another)).encode(), case)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -152,8 +152,8 @@ def test_a_byte_order_mark_and_other_line_ends_change_nothing(kind: str, folder:
         # Line ends inside a cell belong to its text, and what is binary has none.
         inside = any(line.count(b'"') % 2 for line in content.split(b"\n"))
         if plain and not inside and b"\r" not in content and b"\0" not in content:
-            for other in (b"\xef\xbb\xbf" + content, content.replace(b"\n", b"\r\n")):
-                result = attempt(folder, name, other, case)
+            for another in (b"\xef\xbb\xbf" + content, content.replace(b"\n", b"\r\n")):
+                result = attempt(folder, name, another, case)
                 assert result
                 xr.testing.assert_identical(result[1], plain[1])
                 # Selectors are recognised by their first brackets only.

@@ -152,12 +152,12 @@ def test_a_cell_of_blanks_is_an_empty_cell_of_a_large_file(tmp_path: Path, blank
     """A large file is read by arrays, a small one row by row."""
     more = "".join(f"e{row},a,dog\n" for row in range(20_000))
     text = "task,worker,label\nt1,a,cat\nt1,b,{}\n" + more
-    one, other = (
+    first, second = (
         plausibly.read_annotations(written(tmp_path, "v.csv", text.format(cell)), "long-table")
         for cell in (blank, "")
     )
-    xr.testing.assert_equal(one, other)
-    assert "1 skipped" in " ".join(repr(one).split())
+    xr.testing.assert_equal(first, second)
+    assert "1 skipped" in " ".join(repr(first).split())
     path = written(tmp_path, "v.csv", f"task,worker,label\nt1,a,cat\n{blank},b,cat\n{more}")
     error = refusal(lambda: plausibly.read_annotations(path, "long-table"))
     assert (error.name, error.details["lines"]) == ("example-unnamed", [3])
@@ -215,7 +215,9 @@ def test_votes_in_lists_are_neither_lost_nor_invented(folder: Path, cast: list[l
     path = written(folder, "v.jsonl", "".join(f"{json.dumps(entry)}\n" for entry in entries))
     table = plausibly.read_annotations(path, "vote-lists", ["e", "n", "c"])
     stated = [(f"e{place}", "", vote) for place, each in enumerate(cast) for vote in each]
-    assert weights(table, "weight") == Counter(one for one in stated if one[2] in {"e", "n", "c"})
+    assert weights(table, "weight") == Counter(
+        item for item in stated if item[2] in {"e", "n", "c"}
+    )
 
 
 @settings(max_examples=40)

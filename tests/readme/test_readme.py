@@ -127,16 +127,16 @@ def test_the_first_screen_is_what_the_demo_finds(project: Path) -> None:
     first_screen = readme.partition("\n## ")[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PlausiblyWarning)
-        found = study.run(
+        result = study.run(
             subjects.load("nodules", SEED), splits=SPLITS, seed=SEED, methods=study.EVERY
         )
 
-    short = attrs.evolve(found, study=found.study.sel({"method": list(study.METHODS)}))
+    short = attrs.evolve(result, study=result.study.sel({"method": list(study.METHODS)}))
     assert "\n".join(study.table(short)) in indented(first_screen)
 
     prose = " ".join(first_screen.split())
-    voted = study.figures(found.study, study.VOTED)
-    expected = study.figures(found.study, study.EXPECTED)
+    voted = study.figures(result.study, study.VOTED)
+    expected = study.figures(result.study, study.EXPECTED)
     numbers = re.search(
         r"On ([\d,]+) lung nodules, graded by three or four radiologists each, the "
         r"resulting (\d+)% sets contain the majority vote for (\d+)% of the nodules, but only "
@@ -145,7 +145,7 @@ def test_the_first_screen_is_what_the_demo_finds(project: Path) -> None:
     )
     assert numbers is not None
     assert [int(number.replace(",", "")) for number in numbers.groups()] == [
-        len(found.subject),
+        len(result.subject),
         100 - round(100 * float(study.ALPHA)),
         round(100 * voted["majority_vote_coverage"]),
         round(100 * voted["aggregated_coverage"]),
@@ -153,13 +153,13 @@ def test_the_first_screen_is_what_the_demo_finds(project: Path) -> None:
     ]
 
     for name, (coverage, size) in KNOWN.items():
-        one = study.figures(found.study, name)
-        assert one["aggregated_coverage"] == pytest.approx(coverage, abs=0.005), name
-        assert one["set_size"] == pytest.approx(size, abs=0.03), name
+        item = study.figures(result.study, name)
+        assert item["aggregated_coverage"] == pytest.approx(coverage, abs=0.005), name
+        assert item["set_size"] == pytest.approx(size, abs=0.03), name
     # The rank among one nodule of each of 172 held-out patients is a guarantee on new patients.
-    ranked = found.study.sel({"method": "10 drawn, held-out-rank"})
+    ranked = result.study.sel({"method": "10 drawn, held-out-rank"})
     assert float(ranked["cluster_coverage"].mean()) == pytest.approx(156 / 173, abs=0.005)
-    means = found.study["aggregated_coverage"].mean("split")[:, 0]
-    below = (means < 0.98 * (1 - means["alpha"])) & found.study["guaranteed_level"][:, 0].isnull()
+    means = result.study["aggregated_coverage"].mean("split")[:, 0]
+    below = (means < 0.98 * (1 - means["alpha"])) & result.study["guaranteed_level"][:, 0].isnull()
     assert [str(name) for name in below["method"][below].values] == [study.VOTED]
-    assert bool(found.study.sel({"method": "10 drawn, ecdf"})["vacuous"].all())
+    assert bool(result.study.sel({"method": "10 drawn, ecdf"})["vacuous"].all())

@@ -133,9 +133,9 @@ def largest(direction: Array, row: Array, tau: float, ties: int | None = None) -
     """
     upper, limits = [-row], [-tau]
     if ties is not None:
-        for other in range(len(row)):
+        for another in range(len(row)):
             constraint = np.zeros(len(row))
-            constraint[other] += 1
+            constraint[another] += 1
             constraint[ties] -= 1
             upper.append(constraint)
             limits.append(0)

@@ -36,8 +36,8 @@ def test_results_keep_names_and_gain_alphas() -> None:
     p = REGION.p_values(NEW, VECTORS)
     for alpha in ALPHAS:
         np.testing.assert_array_equal(inside.sel(alpha=alpha), p > alpha)
-        one = REGION.contains(NEW, VECTORS, alpha)
-        xr.testing.assert_identical(one.drop_vars("alpha"), inside.sel(alpha=alpha, drop=True))
+        item = REGION.contains(NEW, VECTORS, alpha)
+        xr.testing.assert_identical(item.drop_vars("alpha"), inside.sel(alpha=alpha, drop=True))
     bounds = REGION.bounds(NEW.transpose("label", "example"), ALPHAS)
     assert bounds["most"].dims == ("alpha", "label", "example")
     assert (bounds["least"] <= bounds["most"]).all()

@@ -83,9 +83,9 @@ def test_what_changed_since_is_not_reported(world: World) -> None:
     assert run("run", "study.toml", "--no-report").code == 0
     assert not world.path("out/report.html").exists()
     world.edit("study.toml", "seed = 1", "seed = 2")
-    other = run("report", "study.toml").err
-    assert other.startswith("error study-changed: the results in out are of another study\n")
-    assert "  hint      plausibly run study.toml, " in other
+    another = run("report", "study.toml").err
+    assert another.startswith("error study-changed: the results in out are of another study\n")
+    assert "  hint      plausibly run study.toml, " in another
     world.edit("votes.csv", "c00,w0,cat", "c00,w0,fox")
     changed = run("report", "out")
     assert changed.code == 2

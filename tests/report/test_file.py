@@ -114,9 +114,9 @@ def test_an_anonymous_report_has_no_names_and_no_mapping(made: Made, tmp_path: P
     bars = [list(map(str, data["cases"]["plausibility"])) for data in (named, shown)]
     assert bars[0] != bars[1]
     assert sorted(bars[0]) == sorted(bars[1])
-    for view, other in zip(named["views"], shown["views"], strict=True):
+    for view, another in zip(named["views"], shown["views"], strict=True):
         for name in ("vote", "weak", "sizes", "realised"):
-            assert view[name] == other[name]
+            assert view[name] == another[name]
 
 
 PIXEL = (

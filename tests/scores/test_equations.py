@@ -76,9 +76,9 @@ def test_ties_zeros_order_and_likelier_labels(
     order = np.random.default_rng(seed).permutation(rows.shape[1])
     moved = score(case, np.ascontiguousarray(rows[:, order]), uniform)
     np.testing.assert_array_equal(moved, scores[:, order])
-    for row, found in zip(rows, scores, strict=True):
+    for row, result in zip(rows, scores, strict=True):
         order = np.argsort(row, kind="stable")
-        step = np.diff(found[order])
+        step = np.diff(result[order])
         assert (step >= 0).all()
         assert (step[np.diff(row[order]) == 0] == 0).all()
 
@@ -183,14 +183,14 @@ def test_ranks_of_numbers_below_zero(dtype: Width) -> None:
 def test_uniforms_belong_to_the_examples(case: str) -> None:
     """The same row has another set under another name, and the array path takes the uniforms."""
     predictions, answers = world(60)
-    p, other = (
+    p, another = (
         plausibly.calibrate(predictions, answers, score=made(case), seed=seed) for seed in (5, 6)
     )
     copies = predictions.isel(example=[0] * 50)
     copies = copies.assign_coords(example=[f"copy {i}" for i in range(50)])
     sets = p.predict(copies, "0.3").values
     assert len({tuple(row) for row in sets}) > 1
-    assert (other.predict(copies, "0.3").values != sets).any()
+    assert (another.predict(copies, "0.3").values != sets).any()
     uniform = Keys(5).child("score").uniform(hash_names(copies.example.values))
     np.testing.assert_array_equal(p.predict_array(copies.values, "0.3", uniform=uniform), sets)
     first = p.predict_array(copies.values[0], "0.3", uniform=uniform[:1])

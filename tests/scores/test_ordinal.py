@@ -255,7 +255,7 @@ def test_the_order_is_a_coordinate_or_that_of_the_columns(score: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("places", "found"),
+    ("places", "result"),
     [
         (None, "found risk hint"),
         ([1, 2, 2, 3], "found 1, 2, 2"),
@@ -263,12 +263,12 @@ def test_the_order_is_a_coordinate_or_that_of_the_columns(score: str) -> None:
         (list("abcd"), "found a, b, c"),
     ],
 )
-def test_without_an_order_it_is_refused(places: list[object] | None, found: str) -> None:
+def test_without_an_order_it_is_refused(places: list[object] | None, result: str) -> None:
     model, views = PREDICTIONS.drop_vars("order"), VIEWS[0].drop_vars("order")
     if places is not None:
         coords = {"order": ("label", places)}
         model, views = model.assign_coords(coords), views.assign_coords(coords)
-    pieces = ("score ordinal reads the order of the labels", found, 'order = "columns"')
+    pieces = ("score ordinal reads the order of the labels", result, 'order = "columns"')
     for call in (
         lambda: plausibly.calibrate(model, ANSWERS, score=HULL),
         lambda: plausibly.calibrate_region(model, ANSWERS, score=HULL),
@@ -288,10 +288,10 @@ def test_a_service_answers_plain_arrays(tmp_path: Path, score: str, calibrator: 
     uniform = None
     if p.score.randomised:
         uniform = Keys(0).child("score").uniform(hash_names(NEW["example"].values))
-    for one in (p, service):
-        sets = one.predict_array(NEW.values, "0.1", uniform=uniform)
+    for item in (p, service):
+        sets = item.predict_array(NEW.values, "0.1", uniform=uniform)
         np.testing.assert_array_equal(sets, p.predict(NEW, "0.1").values)
-        values = one.p_values_array(NEW.values, uniform=uniform)
+        values = item.p_values_array(NEW.values, uniform=uniform)
         np.testing.assert_array_equal(values, p.p_values(NEW).values)
 
 

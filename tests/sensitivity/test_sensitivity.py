@@ -69,10 +69,12 @@ def test_sensitivity_equals_calibrate_and_evaluate(found: xr.Dataset) -> None:
         new = MODEL["example"].values[test]
         sets = {}
         for name in NAMES:
-            lam = plausibly.aggregate(VOTES, name)
+            plausibilities = plausibly.aggregate(VOTES, name)
             rest = MODEL["example"].values[~test]
             predictor = plausibly.calibrate(
-                MODEL.sel(example=rest), lam.sel(example=rest), seed=split_seed(0, number)
+                MODEL.sel(example=rest),
+                plausibilities.sel(example=rest),
+                seed=split_seed(0, number),
             )
             sets[name] = predictor.predict(MODEL.sel(example=new), [0.1, 0.3])
         for name in NAMES:
@@ -80,8 +82,8 @@ def test_sensitivity_equals_calibrate_and_evaluate(found: xr.Dataset) -> None:
             changed = (sets[name] != sets[NAMES[0]]).any("label").mean("example")
             np.testing.assert_allclose(here["sets_changed"], changed)
             for judge in NAMES:
-                lam = plausibly.aggregate(VOTES, judge).sel(example=new)
-                shown = plausibly.evaluate(sets[name], lam).data
+                plausibilities = plausibly.aggregate(VOTES, judge).sel(example=new)
+                shown = plausibly.evaluate(sets[name], plausibilities).data
                 by = here.sel(judged_by=judge)
                 for measure in MEASURES[:3]:
                     np.testing.assert_allclose(

@@ -81,18 +81,18 @@ def compare(predictor: ConformalPredictor, test: xr.DataArray, folder: Path) -> 
     values.flags.writeable = False
     p = predictor.p_values(test).values if predictor.has_p_values else None
     every = predictor.predict(test, ALPHAS).transpose("alpha", ...).values
-    for one in (predictor, plausibly.load_predictor(file, array_only=True)):
+    for item in (predictor, plausibly.load_predictor(file, array_only=True)):
         if p is not None:
-            found = one.p_values_array(values)
-            assert found.dtype == np.float64
-            np.testing.assert_array_equal(found, p)
-            np.testing.assert_array_equal(np.stack([one.p_values_array(row) for row in values]), p)
+            result = item.p_values_array(values)
+            assert result.dtype == np.float64
+            np.testing.assert_array_equal(result, p)
+            np.testing.assert_array_equal(np.stack([item.p_values_array(row) for row in values]), p)
         for alpha, sets in zip(ALPHAS, every, strict=True):
-            kept = one.predict_array(values, alpha)
+            kept = item.predict_array(values, alpha)
             assert kept.dtype == np.bool_
             np.testing.assert_array_equal(kept, sets)
             for row, expected in zip(values, sets, strict=True):
-                np.testing.assert_array_equal(one.predict_array(row, alpha), expected)
+                np.testing.assert_array_equal(item.predict_array(row, alpha), expected)
     np.testing.assert_array_equal(values, before)
 
 
@@ -114,8 +114,11 @@ def test_plain_rows_get_what_labelled_ones_get(
         compare(predictor, new, tmp_path)
         return
     predictor.save(tmp_path / "p.nc")
-    for one in (predictor, plausibly.load_predictor(tmp_path / "p.nc", array_only=True)):
-        for ask in (one.p_values_array, lambda values, one=one: one.predict_array(values, "0.3")):
+    for item in (predictor, plausibly.load_predictor(tmp_path / "p.nc", array_only=True)):
+        for ask in (
+            item.p_values_array,
+            lambda values, item=item: item.predict_array(values, "0.3"),
+        ):
             with pytest.raises(IncompatibleComponents) as refused:
                 ask(new.values)
             assert refused.value.name == "array-not-enough"
@@ -208,14 +211,14 @@ def test_a_fraction_that_equals_a_float_stands_for_itself() -> None:
         ("example", "label"),
         attrs={"scale": "any"},
     )
-    lam = predictions.copy(data=np.tile([0.0, 1.0], (9, 1))).drop_attrs()
+    shares = predictions.copy(data=np.tile([0.0, 1.0], (9, 1))).drop_attrs()
     row = np.array([0.0, -1.0])
     new = predictions.isel(example=[0]).copy(data=row[None]).assign_coords(example=["new"])
     # The p-value of 0.0 is 2/10: not above two tenths, and not told from the double next to it.
     assert Fraction(0.2) == 0.2
     alphas: list[AlphaLike] = [0.2, Fraction(0.2), "0.2"]
     for order in (alphas, alphas[::-1]):
-        fresh = plausibly.calibrate(predictions, lam, calibrator="majority-vote")
+        fresh = plausibly.calibrate(predictions, shares, calibrator="majority-vote")
         for alpha in (*order, *order):
             kept = fresh.predict_array(row, alpha)
             assert kept.tolist() == [isinstance(alpha, Fraction), False]
@@ -229,7 +232,7 @@ def test_warnings_are_said_once_an_alpha() -> None:
         warnings.simplefilter("always", PlausiblyWarning)
         for _ in range(3):
             assert predictor.predict_array(row, "0.001").all()
-    texts = [str(one.message).splitlines()[0] for one in caught]
+    texts = [str(item.message).splitlines()[0] for item in caught]
     assert texts == ["warning guarantee-vacuous: every set contains all labels at alpha 0.001"]
 
 

@@ -169,8 +169,8 @@ def test_the_form_that_takes_less(
     tmp_path: Path, name: str, form: str, labels: int, sparse: bool
 ) -> None:
     dense, path = plausibilities(20, labels), tmp_path / name
-    given = to_sparse(dense) if form == "sparse" else dense
-    write_plausibilities(given, path, form="long" if form == "long" else "wide")
+    inputs = to_sparse(dense) if form == "sparse" else dense
+    write_plausibilities(inputs, path, form="long" if form == "long" else "wide")
     result = read_plausibilities(path, sparse=None)
     assert isinstance(result, xr.Dataset) == sparse
     as_dense = plausibly.to_dense(result) if isinstance(result, xr.Dataset) else result

@@ -30,7 +30,7 @@ def ran(world: World, text: str) -> tuple[StudyResult, list[str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = run_study("study.toml")
-    return result, [str(one.message) for one in caught]
+    return result, [str(item.message) for item in caught]
 
 
 def examples(**coordinates: list[object]) -> xr.DataArray:
@@ -58,7 +58,7 @@ def test_patients_on_both_sides_or_with_several_examples_are_warned_of(world: Wo
     assert warned.endswith('[examples] cluster = "patient"')
     assert "15 of 15 patients have several" in assumptions(result.prepared.predictions, None)
     result, caught = ran(world, WHOLE)
-    assert [one.splitlines()[0] for one in caught] == [
+    assert [item.splitlines()[0] for item in caught] == [
         "warning cluster-repeats: there are 30 examples of 15 patients"
     ]
     assert int(result.compared["n_test"].min()) % 2 == 0
@@ -87,14 +87,14 @@ def test_one_example_per_patient_is_kept(world: World) -> None:
     assert sorted(model["patient"].values) == sorted(f"p{number}" for number in range(15))
     assert result.prepared.left_out == {"beside another of the same patient": 15}
     assert result.predictor.n == 15
-    other, _ = ran(world, text.replace("seed = 1", "seed = 2"))
-    assert set(other.prepared.predictions["example"].values) != set(model["example"].values)
+    another, _ = ran(world, text.replace("seed = 1", "seed = 2"))
+    assert set(another.prepared.predictions["example"].values) != set(model["example"].values)
     predictions = plausibly.read_predictions("probabilities.csv")
-    lam = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
+    plausibilities = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
     names = model["example"].values
     expected = plausibly.compare(
         predictions.sel(example=names).assign_coords(patient=model["patient"]),
-        lam.sel(example=names),
+        plausibilities.sel(example=names),
         {"everyone": {}},
         alphas=["0.3", "0.25"],
         splits=6,
@@ -121,15 +121,15 @@ OWNERS: dict[str, tuple[list[object], bool]] = {
 
 @pytest.mark.parametrize("name", OWNERS)
 def test_coordinates_of_clusters_are_recognised_by_name(name: str) -> None:
-    values, found = OWNERS[name]
-    assert [one.name for one in owners(examples(**{name: values}))] == [name] * found
+    values, result = OWNERS[name]
+    assert [item.name for item in owners(examples(**{name: values}))] == [name] * result
 
 
 def test_the_smallest_clusters_come_first() -> None:
     made = examples(family=["f", "f", "f", "g"], patient=["a", "a", "b", "c"])
-    assert [one.name for one in owners(made)] == ["patient", "family"]
-    one = groups_of(made, "patient")
-    assert (one.examples, one.groups, one.several, plural(one.name)) == (4, 3, 1, "patients")
+    assert [item.name for item in owners(made)] == ["patient", "family"]
+    item = groups_of(made, "patient")
+    assert (item.examples, item.groups, item.several, plural(item.name)) == (4, 3, 1, "patients")
     test = np.array([True, True, False, False])
     with pytest.warns(PlausiblyWarning, match="cluster-on-both-sides: 1 families are in"):
         warn_of_groups(made, test, None)
@@ -147,17 +147,17 @@ def test_coverage_by_group_is_the_mean_of_each_with_a_widened_interval(
     model = examples(site=[site for _, site in rows])
     inside = np.array([[covered, True] for covered, _ in rows])
     sets = model.copy(data=inside).assign_coords(alpha=0.1)
-    lam = model.copy(data=np.tile([0.75, 0.25], (len(rows), 1)))
-    found = coverage_by_group(sets, lam, ["site"])
+    plausibilities = model.copy(data=np.tile([0.75, 0.25], (len(rows), 1)))
+    result = coverage_by_group(sets, plausibilities, ["site"])
     sites = sorted({site for _, site in rows})
-    assert sorted(one.group for one in found) == sites
-    for one in found:
-        mine = np.array([1.0 if covered else 0.25 for covered, site in rows if site == one.group])
+    assert sorted(item.group for item in result) == sites
+    for item in result:
+        mine = np.array([1.0 if covered else 0.25 for covered, site in rows if site == item.group])
         alone = interval(mine, among=len(sites))
-        assert (one.examples, one.groups, one.alpha) == (len(mine), len(sites), 0.1)
-        assert math.isclose(one.mean, float(mine.mean()), rel_tol=1e-12)
-        assert (one.low, one.high) == (alone.low, alone.high)
-    assert [one.high for one in found] == sorted(one.high for one in found)
+        assert (item.examples, item.groups, item.alpha) == (len(mine), len(sites), 0.1)
+        assert math.isclose(item.mean, float(mine.mean()), rel_tol=1e-12)
+        assert (item.low, item.high) == (alone.low, alone.high)
+    assert [item.high for item in result] == sorted(item.high for item in result)
 
 
 def test_numbers_and_true_labels_are_no_groups(world: World) -> None:

@@ -55,7 +55,7 @@ def test_six_mistakes_at_once(world: World) -> None:
     quiet = run("config", "check", "study.toml", "--quiet")
     assert (quiet.code, quiet.out, quiet.err) == (2, "", ran.err)
     mistakes = run("config", "check", "study.toml", "--json").document["mistakes"]
-    assert [one["line"] for one in mistakes] == [2, 5, 6, 12, 13, 19]
+    assert [item["line"] for item in mistakes] == [2, 5, 6, 12, 13, 19]
     error = run("run", "study.toml", "--json").document["error"]
     assert error["details"]["mistakes"] == mistakes
 
@@ -134,10 +134,10 @@ def test_examples_that_are_left_out(world: World) -> None:
 
 
 def test_a_study_of_plausibilities(world: World) -> None:
-    lam = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
+    plausibilities = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
     table = plausibly.read_examples("patients.csv")
     of_examples = {name: ("example", table[name].values) for name in ("patient", "site")}
-    write_plausibilities(lam.assign_coords(of_examples), world.path("lam.nc"))
+    write_plausibilities(plausibilities.assign_coords(of_examples), world.path("lam.nc"))
     text = WHOLE.replace(
         '[annotations]\npath = "votes.csv"\nreader = "long-table"\n',
         '[plausibilities]\npath = "lam.nc"\n',

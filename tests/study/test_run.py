@@ -50,19 +50,19 @@ def test_methods_are_those_of_compare(world: World) -> None:
     expected = plausibly.compare(
         *inputs(), methods, alphas=["0.1", "0.25"], splits=6, cluster="patient", seed=1
     ).data
-    found = studied("study.toml").compared
-    xr.testing.assert_equal(found, expected)
-    assert found.attrs["guarantees"] == expected.attrs["guarantees"]
+    result = studied("study.toml").compared
+    xr.testing.assert_equal(result, expected)
+    assert result.attrs["guarantees"] == expected.attrs["guarantees"]
 
 
 def test_sets_are_those_of_the_first_split_and_the_predictor_saw_all(world: World) -> None:
     result = studied("study.toml")
     write_study(result)
-    predictions, lam = inputs()
+    predictions, plausibilities = inputs()
     groups = predictions["patient"].values
     test = split(hash_names(predictions["example"].values), split_keys(1, 0), groups=groups)
     predictor = plausibly.calibrate(
-        predictions[~test], lam[~test], seed=split_seed(1, 0), cluster="patient"
+        predictions[~test], plausibilities[~test], seed=split_seed(1, 0), cluster="patient"
     )
     sets = predictor.predict(predictions[test], ["0.1", "0.25"])
     stored = read_sets("out/sets.csv")
@@ -72,11 +72,11 @@ def test_sets_are_those_of_the_first_split_and_the_predictor_saw_all(world: Worl
     about = json.loads(world.path("out/sets.json").read_text())
     assert about["calibration"] == "everyone"
     assert about["examples_are"] == "the test examples of split 0 of a study of 6"
-    coverage = plausibly.evaluate(stored, lam[test])["aggregated_coverage_mean"].values
+    coverage = plausibly.evaluate(stored, plausibilities[test])["aggregated_coverage_mean"].values
     measured = result.compared["aggregated_coverage"].sel({"method": "everyone", "split": 0}).values
     np.testing.assert_allclose(coverage, measured, rtol=1e-15)
 
-    everything = plausibly.calibrate(predictions, lam, seed=1, cluster="patient")
+    everything = plausibly.calibrate(predictions, plausibilities, seed=1, cluster="patient")
     saved = plausibly.load_predictor("out/predictor.nc")
     assert saved.fingerprint == everything.fingerprint == result.predictor.fingerprint
     assert (saved.n, saved.metadata.aggregator) == (30, "label-frequency")
@@ -112,10 +112,10 @@ def test_a_study_from_python_needs_no_file(world: World) -> None:
         result = studied(source)
         xr.testing.assert_identical(result.compared, from_file.compared)
         assert result.predictor.fingerprint == from_file.predictor.fingerprint
-    given = tables(WHOLE)
-    given["sede"] = 1
+    arguments = tables(WHOLE)
+    arguments["sede"] = 1
     with pytest.raises(InputError) as caught:
-        run_study(given)
+        run_study(arguments)
     assert caught.value.what == "the study: sede is no key"
 
 

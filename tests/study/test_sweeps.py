@@ -31,7 +31,7 @@ def swept(world: World) -> None:
 
 
 def test_the_keys_are_the_arguments_of_compare(world: World) -> None:
-    found = studied("study.toml").compared
+    result = studied("study.toml").compared
     table = plausibly.read_examples("patients.csv")
     predictions = plausibly.read_predictions("probabilities.csv")
     predictions = predictions.assign_coords(site=("example", table["site"].values))
@@ -52,9 +52,9 @@ def test_the_keys_are_the_arguments_of_compare(world: World) -> None:
             draws=[1, 5],
             seed=1,
         ).data
-    assert found["set_size"].dims == ("method", "split", "alpha", "draws", "size")
+    assert result["set_size"].dims == ("method", "split", "alpha", "draws", "size")
     for name in ("aggregated_coverage", "set_size", "n_calibration", "guaranteed", "uses_draws"):
-        assert np.array_equal(found[name].values, expected[name].values)
+        assert np.array_equal(result[name].values, expected[name].values)
 
 
 def test_tables_on_the_screen_and_as_data(world: World) -> None:
@@ -67,7 +67,7 @@ def test_tables_on_the_screen_and_as_data(world: World) -> None:
     assert "predictor.nc: everyone, on all 30 examples" in ran.text
     document = run("run", "study.toml", "--json", "-o", "again", "--no-report").document
     results = document["methods"][2]["results"]
-    cells = [(one["alpha"], one["size"], one["draws"]) for one in results]
+    cells = [(item["alpha"], item["size"], item["draws"]) for item in results]
     assert cells == [(0.25, size, draws) for size in (10, 15) for draws in (1, 5)]
     stored = plausibly.load_study("again/results.nc").data
     mean = float(stored["set_size"].isel(method=2, alpha=0, draws=1, size=1).mean())
@@ -94,19 +94,19 @@ METHODS: dict[str, dict[str, object]] = {
 @pytest.fixture
 def data(tmp_path: Path) -> tuple[xr.DataArray, xr.DataArray]:
     make(tmp_path)
-    lam = plausibly.aggregate(plausibly.read_annotations(tmp_path / "votes.csv"))
-    return plausibly.read_predictions(tmp_path / "views.csv", augmentation="view"), lam
+    plausibilities = plausibly.aggregate(plausibly.read_annotations(tmp_path / "votes.csv"))
+    return plausibly.read_predictions(tmp_path / "views.csv", augmentation="view"), plausibilities
 
 
 def test_one_split_by_hand(data: tuple[xr.DataArray, xr.DataArray]) -> None:
-    views, lam = data
-    found = plausibly.compare(views, lam, METHODS, alphas=[0.3], splits=1, seed=4).data
+    views, plausibilities = data
+    result = plausibly.compare(views, plausibilities, METHODS, alphas=[0.3], splits=1, seed=4).data
     keys = split_keys(4, 0)
     test = split(hash_names(views["example"].values), keys, test=0.5)
     for name, method in METHODS.items():
         predictor = plausibly.calibrate(
             views[:, ~test],
-            lam[~test],
+            plausibilities[~test],
             calibrator=method["calibrator"],  # type: ignore[arg-type]  # a table
             seed=split_seed(4, 0),
         )
@@ -114,6 +114,6 @@ def test_one_split_by_hand(data: tuple[xr.DataArray, xr.DataArray]) -> None:
         if name == "pooled":
             new = seen_in_one(new, keys.child("augmentation"))
         sets = predictor.predict(new, 0.3)
-        expected = float((sets * lam[test]).sum("label").mean())
-        measured = found["aggregated_coverage"].sel({"method": name}).item()
+        expected = float((sets * plausibilities[test]).sum("label").mean())
+        measured = result["aggregated_coverage"].sel({"method": name}).item()
         assert measured == pytest.approx(expected)

@@ -120,33 +120,33 @@ def long_table(table: xr.Dataset) -> list[list[str]]:
     return rows
 
 
-def messages(told: Iterable[InputError | PlausiblyWarning]) -> list[Spec]:
+def messages(message: Iterable[InputError | PlausiblyWarning]) -> list[Spec]:
     """Return the names of messages, and what they found, in their order."""
-    fields = [json.loads(json.dumps(one.fields())) for one in told]
-    fields.sort(key=lambda one: str(one["name"]))
-    return [{key: one[key] for key in TOLD if one[key]} for one in fields]
+    fields = [json.loads(json.dumps(item.fields())) for item in message]
+    fields.sort(key=lambda item: str(item["name"]))
+    return [{key: item[key] for key in TOLD if item[key]} for item in fields]
 
 
-def digest(found: Spec) -> str:
+def digest(result: Spec) -> str:
     # In the digests a state is its code.
-    rows = [[*row[:-1], row[-1] and str(STATES.index(row[-1]))] for row in found["table"]]
-    warned = sorted({one["name"] for one in found["warned"]})
-    kept = repr((rows, [found["labels"], found["examples"], warned]))
+    rows = [[*row[:-1], row[-1] and str(STATES.index(row[-1]))] for row in result["table"]]
+    warned = sorted({item["name"] for item in result["warned"]})
+    kept = repr((rows, [result["labels"], result["examples"], warned]))
     return blake2b(kept.encode(), digest_size=12).hexdigest()
 
 
 def described(table: xr.Dataset | xr.DataArray, shares: bool) -> Spec:
     """Return what a table of annotations, or of predictions, holds; and its shares of labels."""
     names = {f"{dim}s": table[dim].values.tolist() for dim in table.dims if dim in table.coords}
-    found: Spec = names | {key: table.attrs[key] for key in BESIDE if key in table.attrs}
+    result: Spec = names | {key: table.attrs[key] for key in BESIDE if key in table.attrs}
     if isinstance(table, xr.DataArray):  # predictions
         left_out = json.loads(table.attrs.get("left_out", "{}"))
-        return found | {"values": table.values.tolist(), "not_counted": left_out}
+        return result | {"values": table.values.tolist(), "not_counted": left_out}
     if shares:
         means = plausibly.aggregate(table, unanswered="drop")
         rows = zip(means["example"].values.tolist(), means.values.round(12).tolist(), strict=True)
-        found["shares"] = dict(rows)
-    return found | {
+        result["shares"] = dict(rows)
+    return result | {
         "sizes": dict(table.sizes),
         "kind": table.attrs["kind"],
         "recognised": table.attrs["reader"],
@@ -174,28 +174,28 @@ def answer(path: Path, case: Spec) -> Spec:
     with catch_warnings(record=True) as warned:
         simplefilter("always")
         try:
-            found = described(read(path, case), "shares" in case)
+            result = described(read(path, case), "shares" in case)
         except InputError as error:
-            found = {"refused": messages([error])[0]}
-    own = [one.message for one in warned if isinstance(one.message, PlausiblyWarning)]
-    found["warned"] = messages(own)
+            result = {"refused": messages([error])[0]}
+    own = [item.message for item in warned if isinstance(item.message, PlausiblyWarning)]
+    result["warned"] = messages(own)
     if "digest" in case:  # of a table that is long
-        found["digest"] = digest(found)
+        result["digest"] = digest(result)
     for key in ("table", "labels", "examples", "annotators") if "digest" in case else ("sizes",):
-        found.pop(key, None)
-    return found
+        result.pop(key, None)
+    return result
 
 
-def recognisers(path: Path, asked: Spec | None = None) -> list[str]:
+def recognisers(path: Path, request: Spec | None = None) -> list[str]:
     """Return the names of our readers, or of the one that is asked, that recognise a file."""
     head = b"" if path.is_dir() else files.opening(path, "annotations")
-    every = [{"name": one.name} for one in default().entries(READER) if one.source.builtin]
-    found: list[str] = []
-    for syntax in [asked] if asked else every:
+    every = [{"name": item.name} for item in default().entries(READER) if item.source.builtin]
+    result: list[str] = []
+    for syntax in [request] if request else every:
         reader: Reader = default().create(READER, syntax)
         if reader.recognises(path, head):
-            found.append(syntax["name"])
-    return found
+            result.append(syntax["name"])
+    return result
 
 
 def expected(case: Spec) -> Spec:

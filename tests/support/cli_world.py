@@ -141,15 +141,15 @@ def make(folder: Path) -> World:
 
 
 def _write(world: World, votes: str, model: str, patients: str, letter: str, count: int) -> None:
-    said = ["task,worker,label"]
-    given = [f"example,{','.join(LABELS)}"]
+    records = ["task,worker,label"]
+    inputs = [f"example,{','.join(LABELS)}"]
     about = ["example,patient,site,diagnosis"]
     for number in range(count):
         name = f"{letter}{number:02d}"
         numbers, answers = _PATTERNS[number % len(_PATTERNS)]
-        said += [f"{name},w{w},{answer}" for w, answer in enumerate(answers.split())]
-        given.append(",".join([name, *(f"{value / 100:.2f}" for value in numbers)]))
+        records += [f"{name},w{w},{answer}" for w, answer in enumerate(answers.split())]
+        inputs.append(",".join([name, *(f"{value / 100:.2f}" for value in numbers)]))
         site = "north" if number % 3 else "south"
         about.append(f"{name},p{number // 2},{site},{answers.split()[0]}")
-    for file, lines in ((votes, said), (model, given), (patients, about)):
+    for file, lines in ((votes, records), (model, inputs), (patients, about)):
         world.write(file, "\n".join(lines) + "\n")

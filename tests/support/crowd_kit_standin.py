@@ -114,7 +114,7 @@ class KOS(_Estimator):
             raise ValueError("KOS aggregation method is for binary classification only.")
         shares = _votes(data, _agreement(data, _votes(data)))
         sign = np.sign(shares[labels[0]] - shares[labels[1]])
-        self.labels_ = sign.map(lambda one: {1.0: labels[0], -1.0: labels[1]}[one])
+        self.labels_ = sign.map(lambda item: {1.0: labels[0], -1.0: labels[1]}[item])
 
 
 class Wawa(_Estimator):
@@ -123,8 +123,8 @@ class Wawa(_Estimator):
 
     def _fit(self, data: pd.DataFrame) -> None:
         top = _votes(data).idxmax(axis=1)
-        said = data.assign(r=data["task"].map(top) == data["label"])
-        self.skills_ = said.groupby("worker", sort=False)["r"].mean()
+        answers = data.assign(r=data["task"].map(top) == data["label"])
+        self.skills_ = answers.groupby("worker", sort=False)["r"].mean()
 
     def predict_proba(self, data: pd.DataFrame) -> pd.DataFrame:
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '__sklearn_tags__'")
@@ -139,7 +139,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> list[pd.DataFrame]:
     top, inside = ModuleType("crowdkit"), ModuleType("crowdkit.aggregation")
     top.__dict__.update(__version__=VERSION, aggregation=inside)
     classes = (DawidSkene, OneCoinDawidSkene, GLAD, MACE, MMSR, KOS, Wawa, ZeroBasedSkill)
-    inside.__dict__.update({one.__name__: one for one in classes})
+    inside.__dict__.update({item.__name__: item for item in classes})
     monkeypatch.setitem(sys.modules, "crowdkit", top)
     monkeypatch.setitem(sys.modules, "crowdkit.aggregation", inside)
     frames: list[pd.DataFrame] = []

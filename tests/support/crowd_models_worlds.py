@@ -35,39 +35,39 @@ def quiet() -> Iterator[None]:
 def votes(most: int = 2) -> st.SearchStrategy[Votes]:
     """Votes in any order, one an example and annotator, counting up to `most` times."""
     pairs = st.tuples(st.sampled_from(EXAMPLES), st.sampled_from(ANNOTATORS))
-    said = st.tuples(st.sampled_from(LABELS), st.integers(1, most))
+    answers = st.tuples(st.sampled_from(LABELS), st.integers(1, most))
     return (
-        st.dictionaries(pairs, said, min_size=1, max_size=14)
-        .map(lambda found: [(*pair, *answer) for pair, answer in found.items()])
+        st.dictionaries(pairs, answers, min_size=1, max_size=14)
+        .map(lambda result: [(*pair, *answer) for pair, answer in result.items()])
         .flatmap(st.permutations)
     )
 
 
 def table_of(
-    given: Votes, labels: Sequence[str] = LABELS, *, anonymous: Sequence[str] = ()
+    inputs: Votes, labels: Sequence[str] = LABELS, *, anonymous: Sequence[str] = ()
 ) -> xr.Dataset:
     """Return the annotation table of votes; `anonymous` annotators are unknown ones in it."""
-    examples = list(dict.fromkeys(vote[0] for vote in given))
-    known = list(dict.fromkeys(vote[1] for vote in given if vote[1] not in anonymous))
-    times = [vote[3] for vote in given]
+    examples = list(dict.fromkeys(vote[0] for vote in inputs))
+    known = list(dict.fromkeys(vote[1] for vote in inputs if vote[1] not in anonymous))
+    times = [vote[3] for vote in inputs]
     return build_table(
         "single-label",
         examples=examples,
         annotators=known,
         labels=labels,
-        response_example=[examples.index(vote[0]) for vote in given],
-        response_annotator=[-1 if v[1] in anonymous else known.index(v[1]) for v in given],
-        mention_response=np.arange(len(given)),
-        mention_label=[list(labels).index(vote[2]) for vote in given],
+        response_example=[examples.index(vote[0]) for vote in inputs],
+        response_annotator=[-1 if v[1] in anonymous else known.index(v[1]) for v in inputs],
+        mention_response=np.arange(len(inputs)),
+        mention_label=[list(labels).index(vote[2]) for vote in inputs],
         response_weight=times if set(times) != {1} else None,
     )
 
 
-def assert_close(found: xr.DataArray, exact: Shares, within: float = 1e-12) -> None:
-    assert sorted(found["example"].values) == sorted(exact)
+def assert_close(result: xr.DataArray, exact: Shares, within: float = 1e-12) -> None:
+    assert sorted(result["example"].values) == sorted(exact)
     for example, row in exact.items():
         for label, value in row.items():
-            got = float(found.sel(example=example, label=label))
+            got = float(result.sel(example=example, label=label))
             assert abs(got - float(value)) <= within, (example, label, got, float(value))
 
 
@@ -102,7 +102,7 @@ def crowd(
     who = np.concatenate([rng.choice(annotators, each, replace=False) for _ in range(examples)])
     about = np.repeat(np.arange(examples), each)
     chance = np.cumsum(confusion[who, truth[about]], axis=1)
-    said = (rng.random(about.size)[:, None] >= chance[:, :-1]).sum(axis=1)
+    answers = (rng.random(about.size)[:, None] >= chance[:, :-1]).sum(axis=1)
     table = build_table(
         "single-label",
         examples=[f"e{i}" for i in range(examples)],
@@ -111,7 +111,7 @@ def crowd(
         response_example=about,
         response_annotator=who,
         mention_response=np.arange(about.size),
-        mention_label=said,
+        mention_label=answers,
     )
     return Crowd(table=table, truth=truth, confusion=confusion, prevalence=prevalence)
 
@@ -122,10 +122,10 @@ def published(shared: Path) -> dict[str, xr.Dataset]:
     # Items by annotators, without header; blank = not annotated.
     text = (folder / "wide" / "temp_wide_noheader.csv").read_text(encoding="utf-8")
     votes = [
-        (f"item {item}", f"w{column}", said)
+        (f"item {item}", f"w{column}", answers)
         for item, row in enumerate(row for row in csv.reader(text.splitlines()) if any(row))
-        for column, said in enumerate(row)
-        if said
+        for column, answers in enumerate(row)
+        if answers
     ]
     first_worker = {"example": "2", "annotator": "1", "label": "3"}
     mozafari = folder / "long" / "mozafari_worker_task_label.tsv"
@@ -142,12 +142,12 @@ def true_labels(shared: Path, name: str) -> dict[str, str]:
     return {task: label for task, label, *_ in pairs}
 
 
-def likeliest(lam: xr.DataArray) -> dict[str, str]:
+def likeliest(plausibilities: xr.DataArray) -> dict[str, str]:
     """Return the label with the largest plausibility of each example."""
-    labels = lam["label"].values[lam.values.argmax(axis=1)]
-    return dict(zip(lam["example"].values.tolist(), labels.tolist(), strict=True))
+    labels = plausibilities["label"].values[plausibilities.values.argmax(axis=1)]
+    return dict(zip(plausibilities["example"].values.tolist(), labels.tolist(), strict=True))
 
 
-def accuracy(lam: xr.DataArray, true_label: dict[str, str]) -> float:
-    right = [true_label[example] == label for example, label in likeliest(lam).items()]
+def accuracy(plausibilities: xr.DataArray, true_label: dict[str, str]) -> float:
+    right = [true_label[example] == label for example, label in likeliest(plausibilities).items()]
     return float(np.mean(right))

@@ -46,25 +46,25 @@ def check(call: str, text: str, names: dict[str, object]) -> None:
     elif kind == "warning":
         with pytest.warns(PlausiblyWarning) as recorded:
             eval(run, {**NAMES, **names})
-        assert [one.filename for one in recorded] == [file]
+        assert [item.filename for item in recorded] == [file]
         assert isinstance(recorded[0].message, PlausiblyWarning)
         assert brief("warning", recorded[0].message.name, recorded[0].message.found) == text
     else:
         assert str(eval(run, {**NAMES, **names})) == text
 
 
-def brief(kind: str, name: str, found: str) -> str:
-    return f"{kind} {name}: {found}" if found else f"{kind} {name}"
+def brief(kind: str, name: str, result: str) -> str:
+    return f"{kind} {name}: {result}" if result else f"{kind} {name}"
 
 
 def check_printed(call: str, text: str) -> None:
     """Assert that a command prints these words, or refuses by this name."""
     ran = cli_world.run(*shlex.split(call.removeprefix("plausibly ")))
     if text.startswith("error "):
-        name, _, found = text.partition(": ")
+        name, _, result = text.partition(": ")
         assert (ran.code, ran.out) == (2, "")
         assert ran.err.startswith(f"{name}:")
-        assert found in " ".join(ran.err.split())
+        assert result in " ".join(ran.err.split())
     else:
         assert (ran.code, ran.out, ran.err) == (0, f"{text}\n", "")
     assert max(map(len, (ran.out or ran.err).splitlines())) <= 80

@@ -57,9 +57,9 @@ def plausibilities_of(
     return shares(votes, names, labels, counted=counted)
 
 
-def exact_masses(lam: xr.DataArray) -> tuple[tuple[Fraction, ...], ...]:
+def exact_masses(plausibilities: xr.DataArray) -> tuple[tuple[Fraction, ...], ...]:
     """Return each plausibility as the fraction that its double is."""
-    return tuple(tuple(Fraction(float(value)) for value in row) for row in lam.values)
+    return tuple(tuple(Fraction(float(value)) for value in row) for row in plausibilities.values)
 
 
 def alpha_texts() -> st.SearchStrategy[str]:
@@ -90,14 +90,14 @@ def worlds(
             votes[i] = np.eye(k, dtype=np.int64)[random.integers(k)] * annotators
     names = [f"case {i}" for i in range(n)]
     labels = [f"label {i}" for i in range(k)]
-    lam = plausibilities_of(votes, names, labels, counted=counted)
+    plausibilities = plausibilities_of(votes, names, labels, counted=counted)
     masses = tuple(tuple(Fraction(int(v), int(row.sum())) for v in row) for row in votes)
     texts = st.lists(alpha_texts(), min_size=2, max_size=alphas, unique_by=Fraction)
     return World(
         predictions=table(scores[:n], names, labels),
-        plausibilities=lam,
+        plausibilities=plausibilities,
         test=table(scores[n:], [f"new {i}" for i in range(t)], labels),
-        masses=masses if counted else exact_masses(lam),
+        masses=masses if counted else exact_masses(plausibilities),
         counted=counted,
         draws=draw(st.integers(1, draws)),
         seed=draw(st.integers(0, 1000)),

@@ -26,7 +26,7 @@ DTYPES = ("f4", "f8", "f2", "i1", "i8", "u1", "u8", "?", "U3", "M8[ns]", "m8[s]"
 @st.composite
 def variables(draw: st.DrawFn, sizes: dict[str, int]) -> dict[str, xr.Variable]:
     """Further variables of any type over dims of a table, and over one of their own."""
-    found: dict[str, xr.Variable] = {}
+    result: dict[str, xr.Variable] = {}
     for place in range(draw(st.integers(0, 2))):
         dims = tuple(draw(st.lists(st.sampled_from(sorted(sizes)), max_size=2, unique=True)))
         dtype = draw(st.sampled_from(DTYPES))
@@ -34,7 +34,7 @@ def variables(draw: st.DrawFn, sizes: dict[str, int]) -> dict[str, xr.Variable]:
         count = int(np.prod(shape))
         whole = draw(st.lists(st.integers(0, 120), min_size=count, max_size=count))
         if dtype in ("U3", "O"):
-            values = np.array([str(one) if one else "" for one in whole], dtype="U3")
+            values = np.array([str(item) if item else "" for item in whole], dtype="U3")
             values = values.astype(object) if dtype == "O" else values
         elif dtype in ("i8", "u8"):
             values = (np.array(whole, np.int64) << 55).astype(dtype)
@@ -46,8 +46,8 @@ def variables(draw: st.DrawFn, sizes: dict[str, int]) -> dict[str, xr.Variable]:
         attributes = draw(
             st.sampled_from([{}, {"units": "days since 2000-01-01", "scale_factor": 2.0}])
         )
-        found[name] = xr.Variable(dims, values.reshape(shape), attrs=attributes)
-    return found
+        result[name] = xr.Variable(dims, values.reshape(shape), attrs=attributes)
+    return result
 
 
 @st.composite
@@ -65,8 +65,8 @@ def tables(draw: st.DrawFn, kind: str) -> AnnotationTable:
     answers = st.lists(codes(named["label"]), max_size=3, unique=True)
     if kind == "single-label":
         answers = st.lists(codes(named["label"]), max_size=1)
-    said = draw(st.lists(answers, min_size=size, max_size=size))
-    pairs = [(response, label) for response, labels in enumerate(said) for label in labels]
+    records = draw(st.lists(answers, min_size=size, max_size=size))
+    pairs = [(response, label) for response, labels in enumerate(records) for label in labels]
     mentions = len(pairs)
     sizes = {
         **{dim: len(texts) for dim, texts in named.items()},
@@ -115,17 +115,17 @@ def codes(texts: list[str]) -> st.SearchStrategy[int]:
     return st.integers(0, len(texts) - 1)
 
 
-def same(found: xr.Dataset, wanted: xr.Dataset) -> None:
+def same(result: xr.Dataset, wanted: xr.Dataset) -> None:
     """Compare tables in bits: values, types, dims, coordinates, attributes and the checksum."""
-    assert set(found.variables) == set(wanted.variables)
-    assert set(found.coords) == set(wanted.coords)
+    assert set(result.variables) == set(wanted.variables)
+    assert set(result.coords) == set(wanted.coords)
     for name, variable in wanted.variables.items():
-        other = found.variables[name]
-        assert (other.dims, other.dtype) == (variable.dims, variable.dtype), name
-        assert other.attrs == variable.attrs, name
+        another = result.variables[name]
+        assert (another.dims, another.dtype) == (variable.dims, variable.dtype), name
+        assert another.attrs == variable.attrs, name
         if variable.dtype == object:
-            assert other.values.tolist() == variable.values.tolist(), name
+            assert another.values.tolist() == variable.values.tolist(), name
         else:
-            assert other.values.tobytes() == variable.values.tobytes(), name
-    attributes = [{key: repr(value) for key, value in t.attrs.items()} for t in (found, wanted)]
+            assert another.values.tobytes() == variable.values.tobytes(), name
+    attributes = [{key: repr(value) for key, value in t.attrs.items()} for t in (result, wanted)]
     assert attributes[0] == attributes[1]

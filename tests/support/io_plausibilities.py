@@ -65,24 +65,24 @@ def plausibilities(
         {"joint": "dawid-skene", "convergence": '{"steps": 3}'},
         {"n": np.int16(3)},
     ]
-    said: dict[str, object] = {} if plain else draw(st.sampled_from(attributes))
+    answers: dict[str, object] = {} if plain else draw(st.sampled_from(attributes))
     return xr.DataArray(
         (votes / totals[..., None]).astype(dtype),
         dims=("draw", "example", "label")[-len(shape) :],
         coords=coords,
         name="plausibilities",
-        attrs=said,
+        attrs=answers,
     )
 
 
-def same(found: xr.DataArray, wanted: xr.DataArray) -> None:
+def same(result: xr.DataArray, wanted: xr.DataArray) -> None:
     """Compare arrays in bits: values, types, coordinates and attributes."""
-    xr.testing.assert_identical(found, wanted)
-    assert found.dtype == wanted.dtype
-    assert found.values.tobytes() == wanted.values.tobytes()
+    xr.testing.assert_identical(result, wanted)
+    assert result.dtype == wanted.dtype
+    assert result.values.tobytes() == wanted.values.tobytes()
     for name, item in wanted.coords.items():
-        assert found[name].dtype == item.dtype, name
-        assert found[name].values.tobytes() == item.values.tobytes(), name
-    assert {k: type(v) for k, v in found.attrs.items()} == {
+        assert result[name].dtype == item.dtype, name
+        assert result[name].values.tobytes() == item.values.tobytes(), name
+    assert {k: type(v) for k, v in result.attrs.items()} == {
         k: type(v) for k, v in wanted.attrs.items()
     }

@@ -28,7 +28,7 @@ def records(
     known = st.dictionaries(pairs, answers, min_size=least, max_size=12)
     others = st.lists(st.tuples(st.sampled_from(EXAMPLES), st.none(), answers), max_size=4)
     return st.builds(
-        lambda one, more: [(*pair, answer) for pair, answer in one.items()] + list(more),
+        lambda item, more: [(*pair, answer) for pair, answer in item.items()] + list(more),
         known,
         others if unknown else st.just([]),
     ).flatmap(st.permutations)
@@ -57,11 +57,11 @@ def rankings(draw: st.DrawFn) -> list[list[str]]:
 
 
 def _normalised(
-    given: Iterable[tuple[object, object, object]],
+    inputs: Iterable[tuple[object, object, object]],
     share: Callable[[object], Mapping[str, Fraction]],
 ) -> Exact:
     sums: Exact = {}
-    for example, _, answer in given:
+    for example, _, answer in inputs:
         row = sums.setdefault(str(example), {})
         for label, weight in share(answer).items():
             row[label] = row.get(label, Fraction(0)) + weight
@@ -71,22 +71,22 @@ def _normalised(
     }
 
 
-def label_frequency(given: Records) -> Exact:
+def label_frequency(inputs: Records) -> Exact:
     """Votes for k / votes."""
-    return _normalised(given, lambda answer: {str(answer): Fraction(1)})
+    return _normalised(inputs, lambda answer: {str(answer): Fraction(1)})
 
 
-def equal_split(given: Records) -> Exact:
+def equal_split(inputs: Records) -> Exact:
     """Mean over responses of 1/L."""
 
     def share(answer: object) -> dict[str, Fraction]:
         assert isinstance(answer, Sequence)
         return {str(label): Fraction(1, len(answer)) for label in answer}
 
-    return _normalised(given, share)
+    return _normalised(inputs, share)
 
 
-def inverse_rank(given: Records) -> Exact:
+def inverse_rank(inputs: Records) -> Exact:
     """Sum over rankings and blocks of 1 / (rank x block size), normalised."""
 
     def share(answer: object) -> dict[str, Fraction]:
@@ -97,10 +97,10 @@ def inverse_rank(given: Records) -> Exact:
             for label in block
         }
 
-    return _normalised(given, share)
+    return _normalised(inputs, share)
 
 
-def weighted_mean(given: Records) -> Exact:
+def weighted_mean(inputs: Records) -> Exact:
     """Mean over responses of weight / sum of weights."""
 
     def share(answer: object) -> dict[str, Fraction]:
@@ -108,22 +108,22 @@ def weighted_mean(given: Records) -> Exact:
         total = sum(Fraction(weight) for weight in answer.values())
         return {str(label): Fraction(weight) / total for label, weight in answer.items()}
 
-    return _normalised(given, share)
+    return _normalised(inputs, share)
 
 
-def assert_exact(found: xr.DataArray, exact: Exact, *, ulps: int = 0) -> None:
+def assert_exact(result: xr.DataArray, exact: Exact, *, ulps: int = 0) -> None:
     """Compare every entry with its fraction: equal to the float next to it, or `ulps` away."""
-    assert set(found["example"].values) == set(exact)
-    labels = found["label"].values.tolist()
-    for example, values in zip(found["example"].values, found.values, strict=True):
+    assert set(result["example"].values) == set(exact)
+    labels = result["label"].values.tolist()
+    for example, values in zip(result["example"].values, result.values, strict=True):
         wanted = np.array([float(exact[example].get(label, 0)) for label in labels])
         assert (np.abs(values - wanted) <= ulps * np.spacing(wanted)).all(), (example, values)
 
 
-def assert_denominators(found: xr.DataArray, exact: Exact) -> None:
+def assert_denominators(result: xr.DataArray, exact: Exact) -> None:
     """Every exact plausibility is a whole number of units of its example's denominator."""
-    assert found["denominator"].dtype == np.int64
-    totals = dict(zip(found["example"].values, found["denominator"].values.tolist(), strict=True))
+    assert result["denominator"].dtype == np.int64
+    totals = dict(zip(result["example"].values, result["denominator"].values.tolist(), strict=True))
     for example, row in exact.items():
         total = totals[example]
         assert total > 0

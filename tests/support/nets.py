@@ -18,16 +18,16 @@ ALPHAS = ("0.3", "0.12")
 
 def compare(name: str, lines: Iterable[str]) -> None:
     """Assert that the lines are those of the net; a change that is meant is written by hand."""
-    found = list(lines)
+    results = list(lines)
     path = NETS / name
     if os.environ.get("PLAUSIBLY_WRITE_NETS"):
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(f"{line}\n" for line in found), "utf-8")
-    assert found == path.read_text("utf-8").splitlines()
+        path.write_text("".join(f"{line}\n" for line in results), "utf-8")
+    assert results == path.read_text("utf-8").splitlines()
 
 
 def hexadecimal(values: object) -> str:
-    return " ".join(float(one).hex() for one in np.asarray(values, float).ravel())
+    return " ".join(float(item).hex() for item in np.asarray(values, float).ravel())
 
 
 def votes(count: int = 24, prefix: str = "old") -> xr.Dataset:

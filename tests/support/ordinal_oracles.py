@@ -13,11 +13,11 @@ from plausibly.kernels.types import Bools, Floats
 
 def hull(row: Sequence[Fraction]) -> list[Fraction]:
     """Return the hull: of each label the largest tau whose first and last label enclose it."""
-    found = []
+    results = []
     for k in range(len(row)):
         taus = [min(a, b) for a, b in product(row[: k + 1], row[k:])]
-        found.append(max(taus))
-    return found
+        results.append(max(taus))
+    return results
 
 
 def greedy(row: Sequence[Fraction], u: Fraction) -> list[Fraction]:
@@ -43,12 +43,12 @@ def has_hole(row: Sequence[bool]) -> bool:
 
 def filled(sets: Bools) -> Bools:
     """Return sets (example, label) with their holes filled, one by one."""
-    found = sets.copy()
-    for row in found:
+    result = sets.copy()
+    for row in result:
         places = np.flatnonzero(row)
         if places.size:
             row[places[0] : places[-1] + 1] = True
-    return found
+    return result
 
 
 def holes_at_any_threshold(scores: Floats) -> int:

@@ -173,7 +173,7 @@ def texts(drawn: Axes) -> list[tuple[str, Box]]:
 def overlapping(drawn: Axes) -> list[tuple[str, str]]:
     """Return which texts lie on each other by more than a hair."""
     pairs = combinations(texts(drawn), 2)
-    return [(one, other) for (one, a), (other, b) in pairs if a.padded(-0.5).overlaps(b)]
+    return [(first, second) for (first, a), (second, b) in pairs if a.padded(-0.5).overlaps(b)]
 
 
 def outside(drawn: Axes) -> list[str]:

@@ -27,10 +27,10 @@ def table(
 ) -> AnnotationTable:
     """Return a table of rankings by example, each with how often it counts."""
     examples = list(rankings)
-    said = [(i, w, r) for i, e in enumerate(examples) for w, r in rankings[e]]
+    answers = [(i, w, r) for i, e in enumerate(examples) for w, r in rankings[e]]
     mentions = [
         (at, labels.index(label), rank)
-        for at, (_, _, ranking) in enumerate(said)
+        for at, (_, _, ranking) in enumerate(answers)
         for rank, block in enumerate(ranking, start=1)
         for label in block
     ]
@@ -39,9 +39,9 @@ def table(
         examples=examples,
         annotators=[],
         labels=labels,
-        response_example=np.array([i for i, *_ in said], np.int64),
-        response_annotator=np.full(len(said), -1),
-        response_weight=np.array([w for _, w, _ in said], np.float64),
+        response_example=np.array([i for i, *_ in answers], np.int64),
+        response_annotator=np.full(len(answers), -1),
+        response_weight=np.array([w for _, w, _ in answers], np.float64),
         mention_response=np.array([m[0] for m in mentions], np.int64),
         mention_label=np.array([m[1] for m in mentions], np.int64),
         mention_block=np.array([m[2] for m in mentions], np.int64),
@@ -55,8 +55,8 @@ def every_order(log_utility: Sequence[float], below: float) -> float:
     chances = []
     for order in itertools.permutations(utility):
         chance = 1.0
-        for at, one in enumerate(order):
-            chance *= one / math.fsum([*order[at:], below])
+        for at, item in enumerate(order):
+            chance *= item / math.fsum([*order[at:], below])
         chances.append(chance)
     return math.log(math.fsum(chances))
 
@@ -74,14 +74,14 @@ def by_subsets(log_utility: Sequence[float], below: float) -> float:
 
 
 def log_likelihood(
-    said: Sequence[tuple[float, Ranking]],
+    answers: Sequence[tuple[float, Ranking]],
     log_utility: Mapping[str, float],
     *,
     excluded: bool,
 ) -> float:
     """Return the log-likelihood of rankings of the labels that have a utility."""
     total = 0.0
-    for weight, ranking in said:
+    for weight, ranking in answers:
         named = {label for block in ranking for label in block}
         below = set(log_utility) if excluded else named
         for block in ranking:
@@ -105,9 +105,9 @@ def preflib(path: Path) -> tuple[list[tuple[float, Ranking]], list[str]]:
             for part in order.replace("},", "} ").replace(",{", " {").split():
                 tied = part.startswith("{")
                 members = part.strip("{}").split(",")
-                blocks += [members] if tied else [[one] for one in members]
+                blocks += [members] if tied else [[item] for item in members]
             ballots.append((float(count), blocks))
-    return ballots, [str(one + 1) for one in range(number)]
+    return ballots, [str(item + 1) for item in range(number)]
 
 
 def ranked(utility: Column, uniform: Column) -> list[int]:

@@ -15,18 +15,18 @@ _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def blocks(text: str, language: str) -> list[str]:
-    return [body for found, body in _FENCE.findall(text) if found == language]
+    return [body for result, body in _FENCE.findall(text) if result == language]
 
 
 def indented(text: str) -> list[str]:
     """Return the indented blocks outside of fences, in order, without their indent."""
-    found: list[list[str]] = [[]]
+    result: list[list[str]] = [[]]
     for line in _FENCE.sub("", text).splitlines():
         if line.startswith("    "):
-            found[-1].append(line[4:])
-        elif found[-1]:
-            found.append([])
-    return ["\n".join(lines) for lines in found if lines]
+            result[-1].append(line[4:])
+        elif result[-1]:
+            result.append([])
+    return ["\n".join(lines) for lines in result if lines]
 
 
 def commands(text: str) -> list[list[str]]:
@@ -46,12 +46,12 @@ def rows(text: str, first: str) -> list[list[str]]:
     """Return the cells of the table whose first heading is `first`, without the heading."""
     lines = text.splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith(f"| {first} |"))
-    found = []
+    results = []
     for line in lines[start + 2 :]:
         if not line.startswith("|"):
             break
-        found.append([cell.strip() for cell in line.strip("|").split("|")])
-    return found
+        results.append([cell.strip() for cell in line.strip("|").split("|")])
+    return results
 
 
 def write_files(folder: Path) -> None:

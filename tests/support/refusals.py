@@ -31,5 +31,5 @@ def warned(name: str, *pieces: str) -> Iterator[pytest.WarningsRecorder]:
     """Check that the block warns once, by that name, and says these pieces."""
     with pytest.warns(PlausiblyWarning) as caught:
         yield caught
-    (message,) = (one.message for one in caught if isinstance(one.message, PlausiblyWarning))
+    (message,) = (item.message for item in caught if isinstance(item.message, PlausiblyWarning))
     assert (message.name, missing(message, pieces)) == (name, []), message

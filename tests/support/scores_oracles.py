@@ -62,7 +62,7 @@ def oracle(case: str, row: Row, uniform: Fraction) -> list[Fraction]:
     """Return the scores of one example; a score that is not randomised has U = 1."""
     table = TABLES[case]
     u = uniform if table.get("randomised") else Fraction(1)
-    found = []
+    results = []
     for k in range(len(row)):
         if table["name"] == "margin":
             score = _margin(row, k)
@@ -74,8 +74,8 @@ def oracle(case: str, row: Row, uniform: Fraction) -> list[Fraction]:
             free = int(str(table.get("free_rank", 0)))
             past = max(0, _rank(row, k) - free)
             score = _aps(row, k, u) - Fraction(str(table.get("penalty", 0))) * past
-        found.append(score)
-    return found
+        results.append(score)
+    return results
 
 
 def _shares(cuts: list[int], total: int) -> list[int]:

@@ -77,11 +77,11 @@ def plausibilities(
     rng = np.random.default_rng(seed)
     votes = np.zeros((examples, labels))
     for row in range(examples):
-        some = rng.choice(labels, int(rng.integers(1, 6)), replace=False)
-        said = rng.integers(1, 4, some.size)
-        votes[row, some] = said if counts else rng.uniform(0.1, 1, some.size)
+        part = rng.choice(labels, int(rng.integers(1, 6)), replace=False)
+        answers = rng.integers(1, 4, part.size)
+        votes[row, part] = answers if counts else rng.uniform(0.1, 1, part.size)
     total = votes.sum(axis=1)
-    found = labelled(
+    result = labelled(
         (votes / total[:, None]).astype(dtype),
         [f"case {start + row}" for row in range(examples)],
         label_names(labels),
@@ -91,8 +91,8 @@ def plausibilities(
         attrs={"left_out": '{"skipped": 2}'},
     )
     if counts:
-        found = found.assign_coords(denominator=("example", total.astype(np.int64)))
-    return found
+        result = result.assign_coords(denominator=("example", total.astype(np.int64)))
+    return result
 
 
 def predictions(

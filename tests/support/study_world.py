@@ -97,9 +97,9 @@ def tables(text: str) -> dict[str, object]:
 
 
 def study(text: str) -> Settings:
-    found = draft(tables(text))
-    assert not found.mistakes
-    return found.settings
+    result = draft(tables(text))
+    assert not result.mistakes
+    return result.settings
 
 
 def document(text: str) -> Document:
@@ -109,18 +109,18 @@ def document(text: str) -> Document:
 def rows(text: str) -> list[str]:
     """Return the mistakes of a text before any file is read, a row each with its line."""
     mistakes: Any = error(text).details["mistakes"]  # Any: plain data
-    return [f"{one['line'] or '-'} {one['text']}" for one in mistakes]
+    return [f"{item['line'] or '-'} {item['text']}" for item in mistakes]
 
 
 def error(text: str) -> SettingsError:
-    one = drafted(text)
-    return one.error([*one.mistakes, *missing_keys(one)])
+    item = drafted(text)
+    return item.error([*item.mistakes, *missing_keys(item)])
 
 
 def drafted(text: str) -> Draft:
     """Return the settings of a text, before any file is read."""
-    one = document(text)
-    return draft(one.tables, one)
+    item = document(text)
+    return draft(item.tables, item)
 
 
 def studied(source: Prepared | StudyLike) -> StudyResult:

@@ -24,8 +24,8 @@ def labelled(
     array = values if isinstance(values, da.Array) else np.asarray(values)
     n, k = array.shape[-2:]
     named: dict[str, object] = {
-        one: value if isinstance(value, tuple) else ("example", value)
-        for one, value in coords.items()
+        item: value if isinstance(value, tuple) else ("example", value)
+        for item, value in coords.items()
     }
     named["example"] = (
         [f"{examples}{place}" for place in range(n)] if isinstance(examples, str) else examples

@@ -43,26 +43,26 @@ def test_the_candidate_with_the_smallest_sets_is_chosen(tuned: TunedScore) -> No
 def test_candidates_are_measured_on_the_halves_of_the_tuning_examples(
     data: tuple[xr.DataArray, xr.DataArray], tuned: TunedScore
 ) -> None:
-    predictions, lam = (array.sel(example=list(tuned.tuned_on)) for array in data)
+    predictions, plausibilities = (array.sel(example=list(tuned.tuned_on)) for array in data)
     hashes = hash_names(tuned.tuned_on)
     sizes, covered = [], []
     for number in range(3):
         test = split(hashes, split_keys(0, number).child("tuning"))
         predictor = plausibly.calibrate(
             predictions[~test],
-            lam[~test],
+            plausibilities[~test],
             score={"name": "raps", "penalty": 0.05, "free_rank": 1},
         )
         sets = predictor.predict(predictions[test], 0.1)
         sizes.append(sets.sum("label").values)
-        covered.append((sets * lam[test]).sum("label").values)
-    one = tuned.candidates.sel(penalty=0.05, free_rank=1)
+        covered.append((sets * plausibilities[test]).sum("label").values)
+    item = tuned.candidates.sel(penalty=0.05, free_rank=1)
     size, cover = np.concatenate(sizes), np.concatenate(covered)
-    assert float(one["set_size"]) == pytest.approx(size.mean(), abs=1e-12)
-    assert float(one["aggregated_coverage"]) == pytest.approx(cover.mean(), abs=1e-12)
+    assert float(item["set_size"]) == pytest.approx(size.mean(), abs=1e-12)
+    assert float(item["aggregated_coverage"]) == pytest.approx(cover.mean(), abs=1e-12)
     strata = [(size <= 1), (size >= 2) & (size <= 3), size >= 4]
     worst = max(abs(cover[s].mean() - 0.9) for s in strata if s.sum() >= 10)
-    assert float(one["violation"]) == pytest.approx(worst, abs=1e-12)
+    assert float(item["violation"]) == pytest.approx(worst, abs=1e-12)
 
 
 def test_without_penalty_the_score_is_aps(data: tuple[xr.DataArray, xr.DataArray]) -> None:
@@ -74,18 +74,22 @@ def test_without_penalty_the_score_is_aps(data: tuple[xr.DataArray, xr.DataArray
 
 
 def test_equal_candidates_go_to_the_smallest_penalty_and_the_fewest_ranks() -> None:
-    predictions, lam = world(200)
-    tuned = plausibly.tune_raps(predictions, lam, free_ranks=[5, 4], penalties=[0.3, 0.1])
+    predictions, plausibilities = world(200)
+    tuned = plausibly.tune_raps(
+        predictions, plausibilities, free_ranks=[5, 4], penalties=[0.3, 0.1]
+    )
     assert (tuned.score["penalty"], tuned.score["free_rank"]) == (0.1, 4)
 
 
 def test_free_ranks_hold_enough_plausibility(data: tuple[xr.DataArray, xr.DataArray]) -> None:
     for alpha in (0.1, 0.3, 0.5 - 1e-9):
         tuned = plausibly.tune_raps(*data, alpha=alpha, splits=1, penalties=[0.1])
-        predictions, lam = (array.sel(example=list(tuned.tuned_on)).values for array in data)
-        wanted = (1 - Fraction(str(alpha))) * (len(lam) + 1)
+        predictions, plausibilities = (
+            array.sel(example=list(tuned.tuned_on)).values for array in data
+        )
+        wanted = (1 - Fraction(str(alpha))) * (len(plausibilities) + 1)
         rank = (predictions[:, None, :] >= predictions[:, :, None]).sum(axis=2)
-        held = [Fraction(round(5 * lam[rank <= r].sum()), 5) for r in range(1, 5)]
+        held = [Fraction(round(5 * plausibilities[rank <= r].sum()), 5) for r in range(1, 5)]
         expected = next((r for r, mass in enumerate(held, 1) if mass >= wanted), len(LABELS))
         assert tuned.score["free_rank"] == expected
 
@@ -107,7 +111,7 @@ def test_a_randomised_score_stays_randomised(data: tuple[xr.DataArray, xr.DataAr
 def test_tuning_examples_are_a_share_by_name(
     data: tuple[xr.DataArray, xr.DataArray], tuned: TunedScore
 ) -> None:
-    predictions, lam = data
+    predictions, plausibilities = data
     assert len(tuned.tuned_on) == 60
     assert set(tuned.tuned_on) < set(predictions["example"].values)
 
@@ -124,30 +128,32 @@ def test_tuning_examples_are_a_share_by_name(
             share=share,
         )
 
-    turned = tune(predictions[::-1, [2, 0, 1, 3]], lam[::-1])
+    turned = tune(predictions[::-1, [2, 0, 1, 3]], plausibilities[::-1])
     assert turned.tuned_on == tuned.tuned_on
     assert turned.score == tuned.score
     xr.testing.assert_identical(turned.candidates, tuned.candidates)
-    other = tune(predictions, lam, seed=1)
-    assert other.tuned_on != tuned.tuned_on
-    more = tune(predictions, lam, share=0.5)
+    another = tune(predictions, plausibilities, seed=1)
+    assert another.tuned_on != tuned.tuned_on
+    more = tune(predictions, plausibilities, share=0.5)
     assert set(more.tuned_on) > set(tuned.tuned_on)
 
 
 def test_groups_stay_on_one_side(data: tuple[xr.DataArray, xr.DataArray]) -> None:
-    predictions, lam = data
-    tuned = plausibly.tune_raps(predictions, lam, cluster="patient", splits=2)
+    predictions, plausibilities = data
+    tuned = plausibly.tune_raps(predictions, plausibilities, cluster="patient", splits=2)
     inside = predictions.sel(example=list(tuned.tuned_on))["patient"].values
     outside = tuned.rest(predictions)["patient"].values
     assert not set(inside) & set(outside)
 
 
 def test_the_rest_calibrates(data: tuple[xr.DataArray, xr.DataArray], tuned: TunedScore) -> None:
-    predictions, lam = data
-    predictor = tuned.calibrate(predictions, lam, calibrator="monte-carlo", draws=3, seed=4)
+    predictions, plausibilities = data
+    predictor = tuned.calibrate(
+        predictions, plausibilities, calibrator="monte-carlo", draws=3, seed=4
+    )
     by_hand = plausibly.calibrate(
         tuned.rest(predictions),
-        tuned.rest(lam),
+        tuned.rest(plausibilities),
         calibrator="monte-carlo",
         draws=3,
         score=tuned.score,

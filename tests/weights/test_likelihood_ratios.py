@@ -87,12 +87,12 @@ def test_nothing_given_is_changed_and_read_only_is_enough() -> None:
 def test_another_classifier_is_cloned_and_seeded() -> None:
     ensemble = pytest.importorskip("sklearn.ensemble")
     forest = ensemble.RandomForestClassifier(n_estimators=5, min_samples_leaf=50)
-    one, two, three = (
+    item, two, three = (
         plausibly.likelihood_ratios(SOURCE[:600], TARGET[:600], CASES, classifier=forest, seed=seed)
         for seed in (0, 0, 1)
     )
-    np.testing.assert_array_equal(one, two)
-    assert not one.equals(three)
+    np.testing.assert_array_equal(item, two)
+    assert not item.equals(three)
     assert forest.random_state is None
     assert not hasattr(forest, "estimators_")
 
@@ -140,16 +140,16 @@ def test_weights_that_are_none_are_refused() -> None:
 
 def test_uneven_weights_are_warned_of() -> None:
     source, target = gaussian(500, 0, "source", 0), gaussian(500, 4, "target", 1)
-    asked = gaussian(200, 0, "case", 5)
+    request = gaussian(200, 0, "case", 5)
     with pytest.warns(PlausiblyWarning) as heard:
-        ratios = plausibly.likelihood_ratios(source, target, asked, clip=1e6)
-    (message,) = (one.message for one in heard)
+        ratios = plausibly.likelihood_ratios(source, target, request, clip=1e6)
+    (message,) = (item.message for item in heard)
     assert isinstance(message, PlausiblyWarning)
     assert message.name == "weights-uneven"
     assert f"worth {ratios.attrs['effective_sample_size']:.1f} equal ones" in message.what
     assert f"{100 * float(np.sort(ratios)[-2:].sum() / ratios.sum()):.0f}%" in message.found
     assert heard[0].filename == __file__
-    plausibly.likelihood_ratios(source, target, asked[:19], clip=1e6)
+    plausibly.likelihood_ratios(source, target, request[:19], clip=1e6)
 
 
 def refused(*arrays: Any, **options: Any) -> str:  # Any: wrong on purpose
@@ -175,7 +175,7 @@ def test_features_match_by_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "found"),
+    ("change", "result"),
     [
         (lambda a: a.values, "ndarray"),
         (lambda a: a.rename(feature="column"), "dims example, column"),
@@ -187,11 +187,11 @@ def test_features_match_by_name() -> None:
 )
 def test_features_that_are_none_are_refused(
     change: Any,  # Any: a function of an array
-    found: str,
+    result: str,
 ) -> None:
     message = refused(change(SOURCE), TARGET, CASES)
     assert message.startswith("error features-malformed: source: ")
-    assert found in message
+    assert result in message
 
 
 def test_other_options_that_cannot_be_used_are_refused() -> None:

@@ -72,7 +72,7 @@ def _mentions(answer: object) -> Answer:
             found=repr(answer),
             hint="write the better label first",
         )
-    found: list[tuple[str, int, float]] = []
+    result: list[tuple[str, int, float]] = []
     for number, pair in enumerate(sorted(answer)):
         better, worse = map(str, pair)
         if better == worse:
@@ -82,5 +82,5 @@ def _mentions(answer: object) -> Answer:
                 expected="two labels",
                 hint="fix or drop it",
             )
-        found += [(better, 2 * number + 1, 1.0), (worse, 2 * number + 2, 1.0)]
-    return tuple(found)
+        result += [(better, 2 * number + 1, 1.0), (worse, 2 * number + 2, 1.0)]
+    return tuple(result)

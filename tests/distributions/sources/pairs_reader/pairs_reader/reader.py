@@ -28,9 +28,9 @@ class PairwiseTable(Reader):
         """Return the annotation table; all rows of an annotator and example are one response."""
         table = read_table(path, role="annotations")
         table.need(_COLUMNS, hint="call the columns example, annotator, better, worse")
-        said: defaultdict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
+        answers: defaultdict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
         columns = [table.column(name) for name in _COLUMNS]
         for example, annotator, better, worse in zip(*columns, strict=True):
-            said[example, annotator].append((better, worse))
-        records = ((example, annotator, pairs) for (example, annotator), pairs in said.items())
+            answers[example, annotator].append((better, worse))
+        records = ((example, annotator, pairs) for (example, annotator), pairs in answers.items())
         return Pairwise().build(records, labels)
