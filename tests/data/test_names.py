@@ -130,7 +130,7 @@ def test_labels_and_examples_are_put_in_order_by_name(one: list[str], other: lis
         (["a", "melanoma "], 'found "melanoma " and there "melanoma" hint strip=True, or'),
         (["a", "mellanoma"], 'and there "melanoma" hint rename={"mellanoma": "melanoma"}'),
         (["a", "melanoma", "x", "y"], 'found "x", "y" hint declare every label for others'),
-        (["a"], 'predictions lack the label "melanoma" expected the same 2 names'),
+        (["a"], 'predictions lack 1 label: "melanoma" expected the same 2 names'),
         (["b", "c", "d", "q", "r"], 'found "b", "c", "d", … (5 in all), without "a", "melanoma"'),
     ],
 )

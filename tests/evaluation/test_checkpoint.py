@@ -118,9 +118,9 @@ WEST = PREDICTIONS.assign_coords(site=("example", ["west"] * 60))
         ({"stratify": None}, ["strata"]),
         ({"true_label": LAM.idxmax("label")}, ["known labels"]),
         ({"predictions": PREDICTIONS.copy(data=PREDICTIONS.values[:, ::-1])}, ["predictions"]),
-        ({"lam": LAM.copy(data=LAM.values[:, ::-1])}, ["plausibilities"]),
+        ({"plausibilities": LAM.copy(data=LAM.values[:, ::-1])}, ["plausibilities"]),
         (
-            {"predictions": PREDICTIONS[:-2], "lam": LAM[:-2], "stratify": None},
+            {"predictions": PREDICTIONS[:-2], "plausibilities": LAM[:-2], "stratify": None},
             [*COORDINATES, "predictions", "plausibilities", "strata"],
         ),
         ({"predictions": WEST}, ['coordinate "site"', "strata"]),
