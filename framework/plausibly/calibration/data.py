@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import attrs
@@ -171,6 +171,9 @@ class ScoreSource(Protocol):
         """Return all scores, or raise `InputError` where they are larger than memory."""
 
 
+_SHORT = 32  # entries of a row, up to which columns are faster
+
+
 @attrs.frozen(eq=False)
 class ArrayScores:
     """Scores in memory, (example, label), which may be predictions as they stand.
@@ -193,8 +196,10 @@ class ArrayScores:
         return ArrayScores(self.values[rows])
 
     def largest(self) -> Floats:
-        scores: Floats = self.values.max(axis=1)
-        return np.add(scores, scores.dtype.type(0), out=scores)
+        # Of short rows column by column: numpy takes several times as long for each row.
+        short = self.values.shape[1] <= _SHORT
+        scores: Floats = reduce(np.maximum, self.values.T) if short else self.values.max(axis=1)
+        return scores + scores.dtype.type(0)
 
     def dense(self) -> Floats:
         return unwritable(np.add(self.values, self.dtype.type(0), order="C"))

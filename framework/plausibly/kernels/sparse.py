@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from plausibly.kernels.blocks import map_blocks
 from plausibly.kernels.types import Bools, Floats, Ints, Numbers, unwritable
 
 Rows: TypeAlias = NDArray[np.intp] | slice
@@ -61,7 +62,12 @@ class Dense:
 
     def argmax(self) -> NDArray[np.int32]:
         """Return the label code (example,) of the largest plausibility, the first where tied."""
-        slot = np.argmax(self.weight, axis=1)
+        slot = np.empty(len(self.weight), dtype=np.intp)
+
+        def fill(rows: slice) -> None:
+            slot[rows] = np.argmax(self.weight[rows], axis=1)
+
+        map_blocks(fill, self.weight.shape)
         return self.label_at(np.arange(len(slot)), slot).astype(np.int32)
 
     def above_zero(self) -> Sparse:
