@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Mapping
 from fractions import Fraction
@@ -34,6 +35,7 @@ UNIFORMS = "the uniforms of the score"
 NO_GUARANTEE = "a guarantee needs "
 BY_LABEL = "label"
 """`Claim.by` where it holds of each label."""
+_RATIO = re.compile(r"-?[0-9]{1,999}(/[1-9][0-9]{0,999})?")
 _WIDTH = 79
 _DIGITS, _TYPED = 4, 12
 
@@ -487,6 +489,13 @@ class CalibrationSummary:
         )
 
 
+def read_ratio(text: str) -> Fraction:
+    """Return a ratio of whole numbers, or raise ValueError: an exponent could hang."""
+    if not _RATIO.fullmatch(text):
+        raise ValueError("no ratio of whole numbers")
+    return Fraction(text)
+
+
 @cache
 def converter() -> Converter:
     """Return the converter by which guarantees and claims become plain data, without rounding."""
@@ -494,6 +503,6 @@ def converter() -> Converter:
     from cattrs import Converter
 
     converter = Converter()
-    converter.register_structure_hook(Fraction, lambda text, _: Fraction(text))
+    converter.register_structure_hook(Fraction, lambda text, _: read_ratio(text))
     converter.register_unstructure_hook(Fraction, str)
     return converter

@@ -26,6 +26,14 @@ def calibrate(
     return plausibly.calibrate(model, plausibilities(N), calibrator=calibrator, combiner=combiner)
 
 
+RANKS = {
+    "group": 'groups by "site"',
+    "label": 'groups by "label"',
+    "weights": 'weights by "weight"',
+    "patients": 'clusters by "patient"',
+    "risk": "a guarantee about the risk",
+    "mass": "a guarantee about the mass",
+}
 RANKING: list[Table | str] = ["held-out-rank", "ecdf", {"name": "pac", "bound": "held-out"}]
 ONLY_MEAN = "expected one p-value per replicate found only their mean: no label is drawn"
 APART = ("maximum", "bonferroni", "median", "exchangeable-average", "geometric", "e-value")
@@ -34,8 +42,8 @@ UNEQUAL = "expected scores that all weigh the same"
 SPLITS = "splits ties among equal masses with one shared test score"
 PAIRS: list[tuple[Table, Table | str, int, str]] = [
     *(
-        (CALIBRATORS[name], rule, 0, "found groups, weights, clusters, or a guarantee")
-        for name in ("group", "label", "weights", "patients", "risk", "mass")
+        (CALIBRATORS[name], rule, 0, f"found {reason}")
+        for name, reason in RANKS.items()
         for rule in RANKING
     ),
     *((CALIBRATORS[name], rule, 0, ONLY_MEAN) for rule in APART for name in NOT_APART),

@@ -310,12 +310,18 @@ def test_betting_has_no_p_values(tmp_path: Path) -> None:
 # ---- what is refused
 
 
-PAIRS: dict[str, Table] = {
-    "group": inside("mondrian", "site"),
-    "label": inside("mondrian", "label"),
-    "group of patients": inside("mondrian", "site", CALIBRATORS["clustered"]),
-    "weights": inside("weighted", "weight"),
-    "separate": SEPARATE,
+PAIRS: dict[str, tuple[Table, str]] = {
+    "group": (inside("mondrian", "site"), 'groups by "site"'),
+    "label": (inside("mondrian", "label"), 'groups by "label"'),
+    "group of patients": (
+        inside("mondrian", "site", CALIBRATORS["clustered"]),
+        'groups by "site", clusters by "patient"',
+    ),
+    "weights": (inside("weighted", "weight"), 'weights by "weight"'),
+    "separate": (
+        SEPARATE,
+        'one of each augmentation hint combiner average, or pac(bound="held-out")',
+    ),
 }
 
 
@@ -323,8 +329,9 @@ PAIRS: dict[str, Table] = {
 @pytest.mark.parametrize("pair", PAIRS)
 def test_pairs_without_a_guarantee(pair: str, bound: dict[str, Any]) -> None:  # Any: as above
     model = predictions(60, augmentations=3) if pair == "separate" else MODEL
-    with refused("pair-incompatible", "one threshold for all", 'pac(bound="held-out")'):
-        calibrated(PAIRS[pair], model=model, **bound)
+    calibrator, reason = PAIRS[pair]
+    with refused("pair-incompatible", f"found {reason}"):
+        calibrated(calibrator, model=model, **bound)
 
 
 def test_separate_test_scores_have_the_held_out_rule() -> None:

@@ -6,6 +6,7 @@ import json
 import random
 import struct
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
@@ -144,6 +145,54 @@ def test_a_netcdf_header_that_claims_a_billion(tmp_path: Path) -> None:
     assert passed < 20
 
 
+def rewrite(path: Path, **about: Any) -> None:  # Any: what JSON holds
+    """Change the description of a file, under a checksum that is right."""
+    dataset = xr.load_dataset(path, engine="scipy")
+    table = json.loads(dataset.attrs["plausibly"])
+    for name, value in about.items():
+        *parts, last = name.split("__")
+        place = table
+        for part in parts:
+            place = place[part]
+        place[last] = value
+    text = about["whole"] if "whole" in about else json.dumps(table)
+    arrays = {str(name): values.values for name, values in dataset.items()}
+    dataset.attrs = {"plausibly": text, "checksum": checksum(arrays, text)}
+    dataset.to_netcdf(path, engine="scipy", format="NETCDF3_64BIT")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({"calibration__test_mass": m} for m in ("1e999999999", "1/0", "abc", "-1", "9" * 5000)),
+        {"calibration__augmentation": "odd"},
+        {"calibration__claim__by": "site"},
+        *({"metadata__calibrated_on": n} for n in (-1, 1e400, True)),
+        {"calibration__claim__share": "1e-99999999"},
+        {"calibration__claim__target": "truth"},
+        {"calibration__claim__conditions": "none"},
+        {"calibration__claim__notes": ["another guarantee"]},
+        {"calibration__claim__covers": "the true label"},
+        {"metadata__scale": "odd"},
+        *({"format": number} for number in (1e400, "3")),
+        {"fingerprint": "00000000"},
+        {"metadata": {}},
+        {"calibration": None},
+        {"score": "probability"},
+        *({"labels": labels} for labels in ([], ["a", "a", "b"], ["a"])),
+        *({"whole": text} for text in ("[" * 100_000, '{"a":' * 100_000, "9" * 100_000, "null")),
+    ],
+    ids=lambda changes: str(changes)[:60],
+)
+def test_a_description_that_says_something_else(
+    tmp_path: Path,
+    changes: dict[str, Any],  # Any: what JSON holds
+) -> None:
+    path = saved(tmp_path / "p.nc")
+    rewrite(path, **changes)
+    refused(path)
+
+
 @pytest.mark.parametrize(
     ("name", "number", "result"),
     [
@@ -153,12 +202,7 @@ def test_a_netcdf_header_that_claims_a_billion(tmp_path: Path) -> None:
 )
 def test_another_format(tmp_path: Path, name: str, number: int, result: str) -> None:
     path = saved(tmp_path / "p.nc")
-    dataset = xr.load_dataset(path, engine="scipy")
-    table = json.loads(dataset.attrs["plausibly"])
-    text = json.dumps({**table, "format": number, "version": "2.1"})
-    arrays = {str(array): values.values for array, values in dataset.items()}
-    dataset.attrs = {"plausibly": text, "checksum": checksum(arrays, text)}
-    dataset.to_netcdf(path, engine="scipy", format="NETCDF3_64BIT")
+    rewrite(path, format=number, version="2.1")
     with refusals.refused(name, "p.nc", result):
         plausibly.load_predictor(path)
 

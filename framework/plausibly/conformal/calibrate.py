@@ -22,7 +22,7 @@ from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
 from plausibly.data.annotations import is_annotations
 from plausibly.data.names import several
-from plausibly.errors import ComponentError, IncompatibleComponents, InputError, counted
+from plausibly.errors import ComponentError, IncompatibleComponents, InputError, counted, listed
 from plausibly.guarantee import (
     BY_LABEL,
     DRAWN_LABELS,
@@ -128,14 +128,16 @@ def check_pair(
         )
     expected = found = ""
     hint, claim = "combiner average", calibration.claim
-    apart = bool(claim.by or claim.weights)
-    if held_out and (apart or claim.cluster or claim.target in ("mass", "risk")):
+    by = {"groups": claim.by, "weights": claim.weights, "clusters": claim.cluster}
+    apart = [f'{what} by "{name}"' for what, name in by.items() if name]
+    if held_out and (apart or claim.target in ("mass", "risk")):
         expected = "held-out examples among which a new one is as likely at every rank"
-        found = "groups, weights, clusters, or a guarantee about more than one label of each"
-    elif needs == "losses" and (apart or calibration.augmentation == "separate"):
-        expected = "one threshold for all examples, by the missed mass of each"
-        found = "thresholds or test scores that differ between examples"
-        hint = 'combiner average; for augmentations also combiner pac(bound="held-out")'
+        found = listed(apart) or f"a guarantee about the {claim.target} of each example"
+    elif needs == "losses" and (claim.by or claim.weights):
+        expected, found = "one threshold for all examples", listed(apart)
+    elif needs == "losses" and calibration.augmentation == "separate":
+        expected, found = "one test score per label", "one of each augmentation"
+        hint = 'combiner average, or pac(bound="held-out")'
     elif needs == "losses" and cluster and cluster != claim.cluster:
         expected = f'losses of each "{cluster}", whose examples may be alike'
         found, hint = "losses of each example", f'calibrator clustered(by="{cluster}")'

@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Mapping
-from fractions import Fraction
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeVar
@@ -27,7 +26,7 @@ from plausibly.conformal import FORMAT
 from plausibly.conformal.array_predictor import ArrayPredictor, Metadata, Scoring
 from plausibly.errors import InputError, MissingExtra
 from plausibly.extras import require
-from plausibly.guarantee import Claim, converter
+from plausibly.guarantee import Claim, converter, read_ratio
 from plausibly.kernels.types import Numbers
 from plausibly.protocols import COMBINER, SCORE
 from plausibly.version import __version__
@@ -120,7 +119,16 @@ def read(path: Path, kind: type[P]) -> P:
         raise _unreadable(path, f"format {written}, of an earlier version")
     if checksum(arrays, text) != digest:
         raise _unreadable(path, "contents that do not fit their checksum")
-    return kind(**_fields(arrays, about))
+    try:
+        predictor = kind(**_fields(arrays, about))
+        sound = predictor.fingerprint == about["fingerprint"]
+    except InputError:  # of a component that is not installed, or takes other parameters, here
+        raise
+    except Exception as reason:  # constructors raise anything on values that no predictor has
+        raise _unreadable(path, "contents that no predictor has") from reason
+    if not sound:
+        raise _unreadable(path, "contents that do not fit their fingerprint")
+    return predictor
 
 
 # Any: what JSON holds, and fields of a predictor
@@ -152,7 +160,7 @@ def _fields(arrays: Mapping[str, Numbers], about: Mapping[str, Any]) -> dict[str
         of_atoms=calibration["of_atoms"],
         separate=calibration["separate"],
         augmentation=calibration["augmentation"],
-        test_mass=Fraction(calibration["test_mass"]),
+        test_mass=read_ratio(calibration["test_mass"]),
         weight=arrays.get("weight"),
         order=whole.get("order"),
         uniform=arrays.get("uniform"),

@@ -233,6 +233,7 @@ def warn_of_weights(
         totals = [0.0 if part.weight is None else float(part.weight.sum()) for part in parts]
         # Groups that calibration lacks, -1, are warned of apart.
         total = np.array([*totals, np.inf])[group]
+    largest = "1" if calibration.test_mass == 1 else "largest risk"
     for alpha, plane in zip(alphas, sets, strict=True):
         # Its own mass alone is more than alpha: w own / (W + w) > alpha.
         more = float(calibration.test_mass - alpha) * weight > float(alpha) * total
@@ -242,8 +243,8 @@ def warn_of_weights(
                 "weight-too-large",
                 f"every label in the sets of {counted(count)} of {counted(len(plane))} examples "
                 f"at alpha {float(alpha):g}",
-                expected=f'weights in "{calibration.claim.weights}" that are small beside those of '
-                "the calibration examples together",
+                expected=f'weights in "{calibration.claim.weights}" below alpha / ({largest} - '
+                "alpha) of those of the calibration examples together",
                 found="too few calibration examples like these",
                 hint="more calibration examples like them, a larger alpha, or clip the weights",
                 source="predictions",
