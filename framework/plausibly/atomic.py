@@ -147,11 +147,13 @@ def together(folder: Path) -> Iterator[Path]:
                 part.replace(target)
                 continue
             # A folder cannot take the place of another: that goes aside, and comes back on failure.
-            aside = target.replace(Path(hidden, f"old-{part.name}"))
+            aside = Path(hidden, f"old-{part.name}")
             try:
+                target.replace(aside)
                 part.replace(target)
-            except OSError:
-                aside.replace(target)
+            except BaseException:  # also where the user stops it
+                if aside.exists() and not target.exists():
+                    aside.replace(target)
                 raise
 
 

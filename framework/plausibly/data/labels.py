@@ -168,8 +168,20 @@ def _kept_once(rows: Rows, label: Ints) -> tuple[Ints, Ints, Floats]:
 def renamed_columns(array: xr.DataArray, table: xr.Dataset, *, source: str) -> xr.DataArray:
     """Return predictions whose columns go by the labels, not by aliases."""
     aliases = aliases_of(table)
-    called = [aliases.get(label, label) for label in name_texts(array.indexes[names.LABEL])]
-    check_names(called, names.LABEL, source=source)
+    here = name_texts(array.indexes[names.LABEL])
+    called = [aliases.get(label, label) for label in here]
+    twice = next((label for label in called if called.count(label) > 1), None)
+    if twice is not None:
+        columns = [name for name, label in zip(here, called, strict=True) if label == twice]
+        raise InputError(
+            "label-twice",
+            f"{source} has {several(len(columns), 'column')} of the label {quoted(twice)}",
+            expected="one column per label; probabilities of one label add up, other scores do not",
+            found=listed(map(quoted, columns)),
+            hint="add the columns up where they are made, or keep one",
+            source=source,
+            details={"label": twice},
+        )
     return array.assign_coords({names.LABEL: (names.LABEL, text_array(called))})
 
 

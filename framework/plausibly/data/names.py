@@ -255,7 +255,13 @@ def does(source: str, verb: str) -> str:
     return f"{source} {_IRREGULAR.get(verb, f'{verb}s')}"
 
 
-def check_names(names: Sequence[str], noun: str, *, source: str) -> None:
+def check_names(
+    names: Sequence[str],
+    noun: str,
+    *,
+    source: str,
+    hint: str = "keep one, or give them names of their own",
+) -> None:
     """Raise `InputError` where names repeat, are empty, or cannot be stored."""
     known = set(names)
     if len(known) == len(names) and "" not in known and "\0" not in "".join(names):
@@ -270,9 +276,7 @@ def check_names(names: Sequence[str], noun: str, *, source: str) -> None:
             f"{again[0] + 1:,}",
             expected=f"one {among[:-1]} per {noun}",
             found=f"{several(len(again), among[:-1])} too many",
-            hint='keep one, or name the augmentations of an example: augmentation="COLUMN"'
-            if noun == EXAMPLE
-            else "keep one, or give them names of their own",
+            hint=hint,
             source=source,
             details={f"{noun}s": list(dict.fromkeys(names[row] for row in again))},
         )

@@ -402,12 +402,12 @@ def _distinct(columns: Columns, parse: Callable[[object], Answer]) -> tuple[Ints
     if refused:
         # The first kind of refusal, by name of example.
         record = {code: at for at, code in reversed([*enumerate(columns.answer.tolist())])}
-        first_at, first = min(refused, key=lambda pair: columns.who(record[pair[0]]))
-        alike = sorted(record[at] for at, one in refused if one.name == first.name)
+        first_at, first = min(refused, key=lambda pair: columns.who(record.get(pair[0], 0)))
+        alike = sorted(record.get(at, 0) for at, one in refused if one.name == first.name)
         examples = sorted({columns.examples[columns.example[at]] for at in alike})
         raise InputError(
             first.name,
-            f"{columns.who(record[first_at])} {first.says}",
+            f"{columns.who(record.get(first_at, 0))} {first.says}",
             expected=first.expected,
             found="; ".join(filter(None, (first.found, _many(len(alike), examples)))),
             hint=first.hint,

@@ -139,7 +139,8 @@ def unsound(array: xr.DataArray, scale: str, source: str) -> InputError:
         expected, found = f"1 within {_WITHIN[scale]:g}", ""
         hint = 'add the label that is missing, normalise=True, or scale="independent"'
     if ours:
-        hint = 'fix these rows, or lam / lam.sum("label"), if they are weights'
+        weights = name == "rows-do-not-sum"
+        hint = "fix these rows" + ', or lam / lam.sum("label"), if they are weights' * weights
     faulty = bad.reshape(-1, *bad.shape[-2:]).any(axis=(0, 2))
     rows = name_texts(array.indexes[names.EXAMPLE][faulty])
     return InputError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 import threading
 import warnings
 import zipfile
@@ -61,7 +62,7 @@ def parse_npy(data: bytes, source: str) -> Array:
     try:
         array: Array = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
     except Exception as reason:  # numpy evaluates the header: anything may come
-        if "allow_pickle" not in str(reason):
+        if "Object arrays" not in str(reason):
             raise _damaged(source, reason) from reason
         raise InputError(
             "file-pickled",
@@ -71,7 +72,12 @@ def parse_npy(data: bytes, source: str) -> Array:
             hint='save it with .astype(float) or .astype(str), as "O" arrays can run code',
             source=source,
         ) from None
-    return array.astype(array.dtype.newbyteorder("="), copy=False)
+    native = array.astype(array.dtype.newbyteorder("="), copy=False)
+    if native.dtype.kind == "U" and native.size:
+        codes = np.ascontiguousarray(native).reshape(-1).view(np.uint32)
+        if codes.max(initial=0) > sys.maxunicode:
+            raise _damaged(source, "text with characters that do not exist")
+    return native
 
 
 def read_npz(path: Path | str, role: str) -> dict[str, Array]:
@@ -297,6 +303,9 @@ class Wanted:
             values = numbers(table, rest, rest=_REST, hint=hint)
         if self.augmentation is not None:
             values, names, augmentations = stacked(values, table, self.example, self.augmentation)
+        elif not self.plausibilities:
+            advice = 'keep one, or name the augmentations of an example: augmentation="COLUMN"'
+            check_names(names, EXAMPLE, source=table.source, hint=advice)
         return NamedArray(
             values=values,
             examples=names,

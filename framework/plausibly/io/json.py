@@ -120,7 +120,7 @@ def parse_json(text: str, source: str, line: int, expected: str = "JSON") -> obj
     """Return the value in a JSON text that starts on a line of a file; errors as in `read_json`."""
     # The strict parser does not know the line of what it refuses, unless there is but one.
     place = "" if "\n" in text.strip("\n") else f" line {counted(line)}"
-    details: dict[str, object] = {}
+    details, hint = dict[str, object](), "fix it, or write it again"
     try:
         value: object = _STRICT.decode(text)
         if _HALF.search(text):
@@ -131,7 +131,7 @@ def parse_json(text: str, source: str, line: int, expected: str = "JSON") -> obj
     except json.JSONDecodeError as reason:
         at = line + reason.lineno - 1
         place, details = f" line {counted(at)}", {"line": at, "column": reason.colno}
-        what, found = "is no JSON", reason.msg
+        what, found, hint = "is no JSON", reason.msg, "copy it again, or write it again"
         if not text[reason.pos :].strip() or reason.msg.startswith("Unterminated string"):
             what = f"ends early, in column {counted(reason.colno)}"
             found = f"{shortened(text.rstrip().rpartition(chr(10))[2].strip())} at the end"
@@ -148,7 +148,7 @@ def parse_json(text: str, source: str, line: int, expected: str = "JSON") -> obj
         f"{source}{place} {what}",
         expected=expected,
         found=found,
-        hint="copy it again, or write it again",
+        hint=hint,
         source=source,
         details=details,
     )

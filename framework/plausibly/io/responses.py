@@ -161,13 +161,15 @@ def _resolve_duplicates(
     if again and duplicates == "error":
         first = again[0]
         places = in_file_order(first)
+        timed = all(response.time is not None for group in again for response in group)
+        latest = "latest, by their times; " if timed else ""
         raise InputError(
             "response-twice",
             f"{source}: {first[0].annotator} answered example {first[0].example} again"
             + (f", in {listed(places)}" if places else ""),
             expected="one response per annotator and example",
             found=several(len(again), "such pair"),
-            hint=f"{_ALL} (or latest, by their times; fractional, first, last)",
+            hint=f"{_ALL} (or {latest}fractional, first, last)",
             source=source,
         )
     return sorted(kept, key=_key), left_out, bool(again)

@@ -63,8 +63,11 @@ def _read_beside(path: Path, *, table: str) -> dict[str, object]:
         return {}
     content = files.read_text(path, "sets")
     try:
-        return dict(json.loads(content))
-    except (TypeError, ValueError, RecursionError) as reason:
+        about = json.loads(content)
+        if not isinstance(about, dict) or not about:
+            raise ValueError("no object")
+        return about
+    except (ValueError, RecursionError) as reason:
         expected = f"what plausibly predict wrote beside {table}"
         raise files.damaged(path.name, reason, expected=expected) from None
 

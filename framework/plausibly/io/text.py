@@ -39,6 +39,7 @@ _SNIFFED_ROWS = 20
 _SNIFFED_CHARACTERS = 65_536
 _DELIMITERS = (",", ";", "\t", "|")
 _DECLARED = re.compile(r'"?sep=([^\r\n"])"?\r?(?:\n|\Z)', re.IGNORECASE)  # Excel writes this line
+_LIKE_NUMBERS = re.compile(r"[+-]?[0-9.,]+ ?%?")
 _EDGES = string.whitespace + "\xa0\u200b\ufeff"
 
 
@@ -62,7 +63,10 @@ def numbers(
         values[:, place] = [np.nan if value is None else value for value in read]
         wrong = [(row, position) for row, value in enumerate(read) if value is None]
         cells += wrong
-        wordy += [position] if wrong and np.isnan(values[:, place]).all() else []
+        if wrong and np.isnan(values[:, place]).all():
+            # Decimal commas and percentages are numbers, which `unreadable` says how to write.
+            text = table.columns[position][wrong[0][0]].strip()
+            wordy += [] if _LIKE_NUMBERS.fullmatch(text) else [position]
     if cells:
         row, position = min(cells, key=lambda cell: (cell[1] not in wordy, cell))
         text = table.columns[position][row]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import lzma
 import re
 import zipfile
 import zlib
@@ -40,7 +41,10 @@ _UNPACK = "unpack it into a folder, and name that folder; or export it again"
 _BY_TEXT = 'reader={"name": "doccano", "example": "text"}'
 _SPAN_KEYS = frozenset({"start_offset", "end_offset", "from_id", "to_id"})
 # The latter where a password is needed, or a compression is not known.
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError)
+_BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError),
+    *(EOFError, OSError, ValueError, RuntimeError),
+)
 
 
 def _records(source: str, data: bytes) -> Iterator[base.PlacedEntry]:

@@ -326,7 +326,10 @@ class Counts(LabelColumns):
         if len(names) > 2 and sums.sum() == 1:
             name = names[int(sums.argmax())]
             what, found = f": column {quoted(name)} is the sum of the others", listed(names)
-            hint = f"{base.as_argument(self.reader, ignore=[name])}, if it is a total"
+            hint = "write the file without it"
+            if numbers.unit == "row":
+                hint = base.as_argument(self.reader, ignore=[name])
+            hint += ", if it is a total"
             base.warn_of(numbers.source, "column-of-sums", what, "labels only", found, hint)
 
 

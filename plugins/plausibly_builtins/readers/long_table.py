@@ -152,9 +152,21 @@ class LongTable(base.TableExport):
     missing: tuple[str, ...] = ()
     delimiter: str | None = None
     preset: _PresetName | None = None
-    answer: str | None = None
+    answer: str | None = attrs.field(default=None)
     separator: str | None = attrs.field(default=None, validator=base.NOT_EMPTY)
     golden: Literal["count", "drop"] | None = None
+
+    @answer.validator
+    def _one_answer(self, _: object, value: str | None) -> None:
+        label = (self.columns or {}).get("label")
+        if value is not None and label is not None and not label.endswith(_TASK_ANSWERS):
+            msg = f'"{value}" and columns, which calls the label "{label}", name the answers twice'
+            raise ValueError(msg)
+
+    @separator.validator
+    def _sets(self, _: object, value: str | None) -> None:
+        if value is not None and self.kind == "single-label":
+            raise ValueError("cells with several labels are no answers of the kind single-label")
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether the needed columns are there by name, or by the positions of `columns`."""
@@ -271,7 +283,9 @@ class LongTable(base.TableExport):
             )
         time: list[float | None] = [None] * size
         if "time" in called:
+            # Only the latest answer needs the times; whether each row has one is for the hint.
             when = table.column(called["time"])
+            time = [0.0 if cell else None for cell in when]
             time = _times(table, columns) if self.duplicates == "latest" else time
         check_named(table, called["example"], "example")
         dropped = self._golden(table, columns, task)

@@ -234,14 +234,17 @@ def _check_unclear(
         raise base.needed("wide-table", what, expected, found, more, header=False)
     if len(table) >= (2 if example is None else _ROWS):
         for name in _apart(table, wanted, declared):
-            raise _unclear(table, name, "has another text in every row, which no other column has")
+            what = "has another text in every row, which no other column has"
+            raise _unclear(table, name, what, named=example is not None)
 
 
-def _unclear(table: TextTable, name: str, what: str) -> InputError:
-    of_people = base.as_argument("wide-table", ignore=[name])
-    more = f", if it names the examples; {of_people}, if it is of no annotator"
+def _unclear(table: TextTable, name: str, what: str, *, named: bool = False) -> InputError:
     what, expected = f": column {quoted(name)} {what}", "labels, one column per annotator"
     found = listed(map(quoted, table.column(name)))
+    more = ", if it is of no annotator"
+    if named:
+        return base.needed("wide-table", what, expected, found, more, ignore=[name])
+    more = f", if it names the examples; {base.as_argument('wide-table', ignore=[name])}{more}"
     return base.needed("wide-table", what, expected, found, more, example=name)
 
 
