@@ -137,7 +137,6 @@ def texts_of(array: Array, source: str, what: str) -> list[str]:
 
 
 CLASSIC = (b"CDF\x01", b"CDF\x02")
-SIGNATURES = files.NETCDF
 
 
 class _Lock:

@@ -44,7 +44,7 @@ def from_chunks(
     source, ending = path.name, path.suffix.lower()
     examples: list[str] | None = None
     labels: list[str] | None = None
-    if arrays.is_zarr(path) or files.opening(path, role, 8).startswith(arrays.SIGNATURES):
+    if arrays.is_zarr(path) or files.opening(path, role, 8).startswith(files.NETCDF):
         dataset = arrays.load(path, role, lazy=True)
         array = in_chunks(arrays.variable_of(dataset, variable, usual, source), chunks)
         return arrays.of_variable(dataset, read_coordinates(array), source)

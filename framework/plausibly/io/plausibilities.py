@@ -73,7 +73,7 @@ def _read_arrays(path: Path, head: bytes) -> xr.DataArray | xr.Dataset:
         if more.get(_FORM) == _SPARSE:
             return dataset
         return _array_of(dataset, path.name)
-    if head.startswith(arrays.SIGNATURES):
+    if head.startswith(files.NETCDF):
         data = arrays.from_netcdf(path, _ROLE, None, _USUAL)
     else:
         data = arrays.from_npz(path, _ROLE, _USUAL)
@@ -420,7 +420,7 @@ def read_plausibilities(
     path = Path(path)
     plausibilities: xr.DataArray | xr.Dataset | None = None
     head = files.opening(path, _ROLE)
-    if head.startswith((*arrays.SIGNATURES, b"PK")) or path.suffix.lower() == ".npz":
+    if head.startswith((*files.NETCDF, b"PK")) or path.suffix.lower() == ".npz":
         plausibilities = _read_arrays(path, head)
     else:
         parquet = head.startswith(b"PAR1")

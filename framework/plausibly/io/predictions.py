@@ -384,7 +384,7 @@ def _read(
     if ending == ".zarr":
         return arrays.from_netcdf(path, _ROLE, variable, _USUAL)
     head = files.opening(path, _ROLE, 8)
-    if head.startswith(arrays.SIGNATURES):
+    if head.startswith(files.NETCDF):
         data = arrays.from_netcdf(path, _ROLE, variable, _USUAL, augmented=True)
     else:
         if variable is not None:
@@ -423,6 +423,6 @@ def _holds(path: Path) -> str | None:
         head = files.opening(path, "input")
     except InputError:
         return None
-    if head.startswith((b"\x93NUMPY", *arrays.SIGNATURES)):
+    if head.startswith((b"\x93NUMPY", *files.NETCDF)):
         return NUMBERS
     return holds(first_rows(path, head))
