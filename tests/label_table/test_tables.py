@@ -453,5 +453,7 @@ def test_columns_of_predictions_under_an_alias(tmp_path: Path) -> None:
     assert name_texts(model["label"].values) == ["eczema", "psoriasis", "tinea"]
     assert model.values.tolist() == [[0.5, 0.3, 0.2]]
     both = written(tmp_path, "both.csv", "example,tinea,Eczema,eczema,psoriasis\nx,.2,.2,.3,.3\n")
-    with refused("label-twice", 'both.csv has 2 columns of the label "eczema"', 'found "Eczema", "eczema"'):
+    with refused(
+        "label-twice", 'both.csv has 2 columns of the label "eczema"', 'found "Eczema", "eczema"'
+    ):
         plausibly.read_predictions(both, labels=labels)

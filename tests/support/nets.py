@@ -30,6 +30,10 @@ def hexadecimal(values: object) -> str:
     return " ".join(float(item).hex() for item in np.asarray(values, float).ravel())
 
 
+def twelve_digits(values: object) -> str:
+    return " ".join(f"{item:.12g}" for item in np.asarray(values, float).ravel())
+
+
 def votes(count: int = 24, prefix: str = "old") -> xr.Dataset:
     """Return annotations with 2 to 4 answers per example, some of them tied."""
     records = []
