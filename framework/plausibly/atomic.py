@@ -11,15 +11,21 @@ import platform
 import re
 import shutil
 import stat
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from pathlib import Path
+from typing import IO
 
 from plausibly.errors import InputError
 
+if sys.platform != "win32":
+    import fcntl
+
 _NOTED: ContextVar[tuple[list[Path], set[Path]] | None] = ContextVar("noted", default=None)
-_PART = f".plausibly-part-{platform.node()}-"  # then the process that writes
+_PART = f".plausibly-part-{platform.node()}-"  # of this machine, whose locks are seen here
+_LOCK = "lock"  # held while the process that writes there runs
 _CHUNK = re.compile(r"(.+)/\d+(\.\d+)*")
 
 
@@ -126,9 +132,11 @@ def replacing(path: Path | str) -> Iterator[Path]:
 def together(folder: Path) -> Iterator[Path]:
     """Yield a folder whose files go to `folder`, one after another, when the block ends well."""
     recover(folder)
-    with tempfile.TemporaryDirectory(
-        prefix=f"{_PART}{os.getpid()}-", dir=folder, ignore_cleanup_errors=True
-    ) as hidden:
+    with (
+        tempfile.TemporaryDirectory(prefix=_PART, dir=folder, ignore_cleanup_errors=True) as hidden,
+        Path(hidden, _LOCK).open("w") as lock,
+    ):
+        _hold(lock)
         new = Path(hidden, "new")
         new.mkdir()
         yield new
@@ -161,21 +169,21 @@ def recover(folder: Path) -> None:
     """Put back what a process that was killed here moved aside, and remove what it left."""
     with contextlib.suppress(OSError):
         for hidden in folder.glob(f"{_PART}*"):
-            if _runs(hidden.name.removeprefix(_PART).partition("-")[0]):
-                continue
-            for aside in hidden.glob("old-*"):
-                target = folder / aside.name.removeprefix("old-")
-                if not target.exists():
-                    aside.replace(target)
-            shutil.rmtree(hidden, ignore_errors=True)
+            # Numbers of processes tell nothing: each container counts its own from 1.
+            with contextlib.suppress(OSError), (hidden / _LOCK).open("r+") as lock:
+                if not _hold(lock):
+                    continue
+                for aside in hidden.glob("old-*"):
+                    target = folder / aside.name.removeprefix("old-")
+                    if not target.exists():
+                        aside.replace(target)
+                shutil.rmtree(hidden, ignore_errors=True)
 
 
-def _runs(process: str) -> bool:
-    """Return whether a process runs, or this cannot be known."""
-    if os.name == "nt" or not process.isdigit():
-        return True
-    try:
-        os.kill(int(process), 0)
-    except OSError as reason:
-        return reason.errno != errno.ESRCH
-    return True
+def _hold(lock: IO[str]) -> bool:
+    """Lock a file until it is closed; return whether no other process holds it."""
+    with contextlib.suppress(OSError):  # also where files cannot be locked
+        if sys.platform != "win32":
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+    return False

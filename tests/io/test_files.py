@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -70,16 +68,28 @@ def test_nothing_is_imported_before_it_is_used() -> None:
 
 
 def test_what_a_killed_process_moved_aside_is_put_back(tmp_path: Path) -> None:
-    process = subprocess.Popen([sys.executable, "-c", ""])
-    process.wait()
-    for number, survives in ((process.pid, False), (os.getpid(), True)):
-        hidden = tmp_path / f".plausibly-part-{platform.node()}-{number}-x"
-        (hidden / "old-sets.zarr").mkdir(parents=True)
-        (hidden / "old-sets.zarr" / "data").write_text("old")
-        (hidden / "new").mkdir()
-        with replacing("another.csv") as part:
-            part.write_text("new")
-        assert hidden.exists() == survives
+    stops = (
+        "import os, pathlib, sys\n"
+        "from plausibly.atomic import replacing\n"
+        "with replacing('sets.zarr') as part:\n"
+        "    aside = part.parent.parent / 'old-sets.zarr'\n"
+        "    aside.mkdir()\n"
+        "    (aside / 'data').write_text('old')\n"
+        "    print('waits', flush=True)\n"
+        "    sys.stdin.read()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", stops], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as writer:
+        assert writer.stdout is not None
+        assert writer.stdout.readline().strip() == b"waits"
+        (hidden,) = tmp_path.glob(".plausibly-part-*")
+        for survives in (True, False):
+            with replacing("another.csv") as part:
+                part.write_text("new")
+            assert hidden.exists() == survives
+            writer.kill()
+            writer.wait()
     assert (tmp_path / "sets.zarr" / "data").read_text() == "old"
 
 
