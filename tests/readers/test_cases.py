@@ -18,6 +18,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,8 @@ import pytest
 import cases_net
 import nets
 from cases_net import recognisers
-from plausibly.io import files
+from io_files import refusal
+from plausibly.io import files, read_annotations
 from plausibly.io.responses import ResponseOptions
 from plausibly.plugin import READER
 from plausibly.registry import Registry, default
@@ -157,3 +159,12 @@ def test_every_option_is_on_the_page(project: Path, reader: str) -> None:
     options = {field.name for field in attrs.fields(type(component))} - shared
     absent = {name for name in options if f"`{name}" not in text}
     assert {(reader, name) for name in absent} <= ELSEWHERE
+
+
+def test_controls_of_a_repeater_are_read_as_the_hint_says(tmp_path: Path) -> None:
+    case = CASES / "label-studio" / "report-22-controls-of-a-repeater.toml"
+    path = cases_net.write(tmp_path, cases_net.load(case)[0])
+    error = refusal(lambda: read_annotations(path, "label-studio"))
+    _, _, options = error.hint.partition("; reader=")
+    table = read_annotations(path, json.JSONDecoder().raw_decode(options)[0])
+    assert table["example"].values.tolist() == ["1#0", "1#1", "2#0"]

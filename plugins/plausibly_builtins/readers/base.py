@@ -254,8 +254,18 @@ def reason(number: int, noun: str, lacks: str) -> str:
     return f"{noun}{'' if number == 1 else 's'} without {lacks}"
 
 
-def choose(reader: str, key: str, plural: str, options: Sequence[str], wanted: str | None) -> str:
-    """Return the option of a reader that is wanted, or the only one that a file offers."""
+def choose(
+    reader: str,
+    key: str,
+    plural: str,
+    options: Sequence[str],
+    wanted: str | None,
+    more: str = "",
+) -> str:
+    """Return the option of a reader that is wanted, or the only one that a file offers.
+
+    `more` stands behind the hint where there are several.
+    """
     if wanted in options:
         return str(wanted)
     if wanted is None and len(options) == 1:
@@ -264,7 +274,7 @@ def choose(reader: str, key: str, plural: str, options: Sequence[str], wanted: s
     meant = (near(wanted, options) if wanted else None) or next(iter(options), "NAME")
     meant = short(meant)[1:-1]
     if wanted is None:
-        raise needed(reader, f" has {len(options)} {plural}", expected, found, **{key: meant})
+        raise needed(reader, f" has {len(options)} {plural}", expected, found, more, **{key: meant})
     hint = as_argument(reader, **{key: meant})
     raise unfit(f" has no {key} {short(wanted)}", expected, found, hint)
 

@@ -391,7 +391,11 @@ class LabelStudioOptions(base.TimedExport):
         every = sorted(types)
         names = [control for control in every if types[control] & fit]
         if name is None and names:
-            name = base.choose(self.reader, "control", "controls", names, None)
+            more, patterns = "", {re.sub("[0-9]+$", _INDEX, control) for control in names}
+            if len(patterns) < len(names) and len(patterns) == 1:  # controls of a Repeater
+                pattern = base.as_argument(self.reader, control=patterns.pop())
+                more = f"; {pattern} makes each index an example"
+            name = base.choose(self.reader, "control", "controls", names, None, more)
         control = Control(options=self, name=name or "")
         if name is not None:
             names = [other for other in every if control.index(other) is not None]
