@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import attrs
 import numpy as np
@@ -273,16 +273,8 @@ def table_from_records(
         annotator=np.array(annotator, np.int64),
         answer=np.arange(len(answers)),
     )
-    return _table(
-        kind,
-        columns,
-        labels,
-        parse,
-        blocks=blocks,
-        weights=weights,
-        unlisted=unlisted,
-        left_out=left_out,
-    )
+    coded = _coded(columns, labels, parse, blocks=blocks, weights=weights)
+    return build_table(kind, **coded, unlisted=unlisted, left_out=left_out)
 
 
 def table_from_codes(
@@ -326,20 +318,18 @@ def table_from_codes(
         annotator=codes,
         answer=answer.codes,
     )
-    return _table(kind, columns, labels, parse, left_out=left_out)
+    return build_table(kind, **_coded(columns, labels, parse), left_out=left_out)
 
 
-def _table(
-    kind: str,
+def _coded(
     columns: Columns,
     labels: Sequence[object] | None,
     parse: Callable[[object], Answer],
     *,
     blocks: bool = False,
     weights: bool = False,
-    unlisted: str = "excluded",
-    left_out: Mapping[str, int] | None = None,
-) -> AnnotationTable:
+) -> dict[str, Any]:  # Any: arguments of `build_table`
+    """Return names and codes of responses and mentions, sorted by name."""
     declared = None if labels is None else name_texts(labels)
     if declared is not None:
         check_names(declared, names.LABEL, source="the declared labels")
@@ -364,21 +354,18 @@ def _table(
     label = np.array([code[item[0]] for item in flat], np.int64)
     block = np.array([item[1] for item in flat], np.int64)
     weight = np.array([item[2] for item in flat], np.float64)
-    return build_table(
-        kind,
-        examples=examples,
-        annotators=annotators,
-        labels=known,
-        response_example=example,
-        response_annotator=annotator,
-        mention_response=mention_response,
-        mention_label=label[mention],
-        mention_block=block[mention] if blocks else None,
-        mention_weight=weight[mention] if weights else None,
-        unlisted=unlisted,
-        labels_declared=declared is not None,
-        left_out=left_out,
-    )
+    return {
+        "examples": examples,
+        "annotators": annotators,
+        "labels": known,
+        "response_example": example,
+        "response_annotator": annotator,
+        "mention_response": mention_response,
+        "mention_label": label[mention],
+        "mention_block": block[mention] if blocks else None,
+        "mention_weight": weight[mention] if weights else None,
+        "labels_declared": declared is not None,
+    }
 
 
 def _distinct(columns: Columns, parse: Callable[[object], Answer]) -> tuple[Ints, list[Answer]]:
