@@ -68,8 +68,10 @@ def _key(response: Response) -> tuple[str, str, str, str, float]:
     return (response.example, response.annotator or "", response.state, text, response.weight)
 
 
-def _with_state(kind: str, response: Response, none_of_these: Set[str]) -> Response:
-    """Return the response in its state, where the reader called it a plain one."""
+def _ready(
+    kind: str, response: Response, none_of_these: Set[str], policies: Mapping[str, str], source: str
+) -> Response:
+    """Return the response in its state, with the answer that counts; None where none does."""
     annotator, answer, state = response.annotator, response.answer, response.state
     if annotator is not None and is_blank(annotator):
         annotator = None
@@ -83,6 +85,26 @@ def _with_state(kind: str, response: Response, none_of_these: Set[str]) -> Respo
             state = states.NONE_OF_THESE
         elif annotator is None:
             state = states.UNKNOWN_ANNOTATOR
+    policy = states.policy(state, kind, policies)
+    if policy == states.ERROR:
+        is_empty = state == states.EMPTY
+        raise InputError(
+            "answer-empty" if is_empty else "state-refused",
+            f"{f'{source} {response.place}'.strip()}: {annotator or 'an unknown annotator'} on "
+            f"example {response.example}: the response is {state}",
+            expected="one label or more" if is_empty else "responses that count",
+            found=f"a response that is {state}",
+            hint=f'states={{"{state}": "drop"}} (or label:NAME, the label that it means)',
+            source=source,
+        )
+    if policy.startswith(states.AS_LABEL):
+        label = policy.removeprefix(states.AS_LABEL)
+        answers: dict[str, object] = {"single-label": label, "soft-label": {label: 1.0}}
+        answer = answers.get(kind, [label])
+    elif policy != states.COUNT:
+        answer = None
+    elif state == states.UNKNOWN_ANNOTATOR:  # who has no name: the state would repeat it
+        state = states.ANSWERED
     return attrs.evolve(response, annotator=annotator, answer=answer, state=state)
 
 
@@ -91,35 +113,6 @@ def _named(answer: object) -> set[str]:
     if isinstance(answer, (list, tuple, Set)):
         return set().union(*(_named(part) for part in answer))
     return set(map(str, answer)) if isinstance(answer, Mapping) else {str(answer)}
-
-
-def _with_policy(
-    kind: str, response: Response, policies: Mapping[str, str], source: str
-) -> Response:
-    """Return the response with the answer that counts; None where it does not count."""
-    policy = states.policy(response.state, kind, policies)
-    if policy == states.ERROR:
-        who = response.annotator or "an unknown annotator"
-        is_empty = response.state == states.EMPTY
-        raise InputError(
-            "answer-empty" if is_empty else "state-refused",
-            f"{f'{source} {response.place}'.strip()}: {who} on example {response.example}: "
-            f"the response is {response.state}",
-            expected="one label or more" if is_empty else "responses that count",
-            found=f"a response that is {response.state}",
-            hint=f'states={{"{response.state}": "drop"}} (or label:NAME, the label that it means)',
-            source=source,
-        )
-    if policy == states.COUNT:
-        # An unknown annotator has no name; the state would repeat it.
-        plain = response.state == states.UNKNOWN_ANNOTATOR
-        return attrs.evolve(response, state=states.ANSWERED) if plain else response
-    answer: object = None
-    if policy.startswith(states.AS_LABEL):
-        label = policy.removeprefix(states.AS_LABEL)
-        answers: dict[str, object] = {"single-label": label, "soft-label": {label: 1.0}}
-        answer = answers.get(kind, [label])
-    return attrs.evolve(response, answer=answer)
 
 
 def _resolve_duplicates(
@@ -269,11 +262,9 @@ class ResponseOptions(Reader):
         PlausiblyWarning
             ``annotators-unnamed``, ``votes-consolidated``.
         """
-        stated = [
-            _with_state(kind, response, frozenset(self.none_of_these)) for response in responses
-        ]
         policies = {**(policies or {}), **self.states}
-        ready = [_with_policy(kind, response, policies, source) for response in stated]
+        none_of_these = frozenset(self.none_of_these)
+        ready = [_ready(kind, one, none_of_these, policies, source) for one in responses]
         ready, again, repeated = _resolve_duplicates(ready, self.duplicates, source)
         _warn_of_annotators(ready, source, anonymous=anonymous)
         every = sorted({*examples, *(response.example for response in ready)})
