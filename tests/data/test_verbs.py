@@ -15,6 +15,7 @@ import plausibly
 from plausibly.data.annotations import AnnotationTable, answered_rows, check_table, rebuilt
 from plausibly.data.records import Answer, table_from_records
 from plausibly.data.select import answered, concat_annotations, select_annotations, to_frame
+from plausibly.data.states import with_left_out
 from refusals import refused
 
 
@@ -180,7 +181,7 @@ def test_labels_are_united_in_order_and_names_sorted() -> None:
     assert joined["example"].values.tolist() == ["e10", "e9"]
     assert joined["annotator"].values.tolist() == ["q", "r"]
     assert rows(joined) == sorted(rows(first) + rows(second))
-    counted = [rebuilt(part, left_out={"drafts": 2}) for part in (first, second)]
+    counted = [with_left_out(part, {"drafts": 2}) for part in (first, second)]
     assert concat_annotations(counted).attrs["left_out"] == '{"drafts": 4}'
     assert concat_annotations([first, built([("x", "r", "b")])]).attrs["labels_declared"] == 0
 

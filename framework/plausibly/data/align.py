@@ -29,12 +29,7 @@ Record = TypeVar("Record", Named, Predictions, Plausibilities)
 
 
 def match_labels(
-    array: Labelled,
-    labels: Sequence[str],
-    *,
-    source: str,
-    other: str,
-    hint: str = "",
+    array: Labelled, labels: Sequence[str], *, source: str, other: str, hint: str = ""
 ) -> Labelled:
     """Return the array with its labels in the order of `labels`."""
     record = with_labels(Plausibilities.of(array), labels, source=source, other=other, hint=hint)
@@ -42,12 +37,7 @@ def match_labels(
 
 
 def with_labels(
-    record: Record,
-    labels: Sequence[str],
-    *,
-    source: str,
-    other: str,
-    hint: str = "",
+    record: Record, labels: Sequence[str], *, source: str, other: str, hint: str = ""
 ) -> Record:
     """Return the record with its labels in the order of `labels`."""
     here, wanted = record.labels.texts, list(labels)

@@ -251,10 +251,7 @@ class Rows:
         taken = self.mentions[responses]
         within = np.arange(int(taken.sum())) - np.repeat(np.cumsum(taken) - taken, taken)
         part = self.table.isel(
-            {
-                names.RESPONSE: responses,
-                names.MENTION: np.repeat(starts[responses], taken) + within,
-            }
+            {names.RESPONSE: responses, names.MENTION: np.repeat(starts[responses], taken) + within}
         )
         new = np.repeat(np.arange(len(responses)), taken)
         part = part.assign({names.MENTION_RESPONSE: (names.MENTION, new)})
@@ -267,17 +264,27 @@ class Rows:
         """Number of mentions of each response: ndarray of int64, (response,)."""
         return np.bincount(self.response, minlength=self.example.size)
 
+    def spread(self) -> tuple[Ints, Ints]:
+        """Return response and mention of each row of a table; -1 for a response without any."""
+        response = np.repeat(np.arange(self.mentions.size), np.maximum(self.mentions, 1))
+        bare = self.mentions[response] == 0
+        return response, np.where(bare, -1, np.cumsum(~bare) - 1)
+
     def by_example(self, terms: Floats) -> NDArray[np.float64]:
         """Return sums (example,) of one term per mention."""
         return ordered_sum(self.example[self.response], terms, self.n)
 
     def by_label(self, terms: Floats, total: Floats | None = None) -> NDArray[np.float64]:
         """Return sums (example, label) of one term per mention, over a total of each example."""
-        cells = self.example[self.response].astype(np.int64) * self.labels + self.label
-        sums = ordered_sum(cells, terms, self.n * self.labels).reshape(self.n, self.labels)
+        sums = ordered_sum(self._cells, terms, self.n * self.labels).reshape(self.n, self.labels)
         if total is not None:
             sums /= total[:, None]
         return sums
+
+    @property
+    def _cells(self) -> Ints:
+        """Place of each mention, (mention,), in an array (example, label)."""
+        return self.example[self.response].astype(np.int64) * self.labels + self.label
 
     @cached_property
     def votes(self) -> NDArray[np.float64]:
@@ -310,8 +317,7 @@ class Rows:
         terms, total, denominator
             As `shares` takes them.
         """
-        cells = self.example[self.response].astype(np.int64) * self.labels + self.label
-        pairs, place = np.unique(cells, return_inverse=True)
+        pairs, place = np.unique(self._cells, return_inverse=True)
         example, label = np.divmod(pairs, max(self.labels, 1))
         values = ordered_sum(place, terms, pairs.size)
         values /= total[example]
@@ -591,14 +597,8 @@ def build_table(
         for over, size in zip(variable.dims, variable.shape, strict=True):
             if sizes.setdefault(over, size) != size:
                 raise _invalid(name, f"{several(sizes[over], 'value')} over {over}", f"{size}")
-    ordered = _in_order(columns, extra)
-    kept = set(coordinates or {})
     table = AnnotationTable(
-        {name: variable for name, variable in ordered.items() if name not in kept},
-        coords={
-            **{name: variable for name, variable in ordered.items() if name in kept},
-            **{dim: text_array(texts) for dim, texts in named.items()},
-        },
+        {**_in_order(columns, extra), **{dim: (dim, text_array(t)) for dim, t in named.items()}},
         attrs={
             **(attributes or {}),
             names.KIND: kind,
@@ -606,16 +606,14 @@ def build_table(
             names.LABELS_DECLARED: int(labels_declared),
             names.LEFT_OUT: json.dumps({str(k): int(v) for k, v in (left_out or {}).items()}),
         },
-    )
+    ).set_coords(list(coordinates or {}))
     return table.assign_attrs({names.CHECKSUM: checksum(table)})
 
 
-def rebuilt(table: xr.Dataset, *, left_out: Mapping[str, int] | None = None) -> AnnotationTable:
+def rebuilt(table: xr.Dataset) -> AnnotationTable:
     """Return a table of the same variables and attributes, checked and in order."""
     coded = {name: table[name].values for name in COLUMNS if name in table.variables}
-    further = {str(name): table.variables[name] for name in table.variables}
-    for name in (*COLUMNS, *_DIMS):
-        further.pop(name, None)
+    further = table.variables.keys() - {*COLUMNS, *_DIMS}
     return build_table(
         str(table.attrs[names.KIND]),
         examples=table.indexes[names.EXAMPLE],
@@ -624,9 +622,9 @@ def rebuilt(table: xr.Dataset, *, left_out: Mapping[str, int] | None = None) -> 
         **coded,
         unlisted=str(table.attrs[names.UNLISTED]),
         labels_declared=bool(table.attrs[names.LABELS_DECLARED]),
-        left_out=read_left_out(table.attrs) if left_out is None else left_out,
-        variables={name: item for name, item in further.items() if name not in table.coords},
-        coordinates={name: item for name, item in further.items() if name in table.coords},
+        left_out=read_left_out(table.attrs),
+        variables={str(n): v for n, v in table.data_vars.variables.items() if n in further},
+        coordinates={str(n): v for n, v in table.coords.variables.items() if n in further},
         attributes={str(name): value for name, value in table.attrs.items()},
     )
 

@@ -147,10 +147,7 @@ def called(table: xr.Dataset, labels: Sequence[str], *, source: str) -> xr.Datas
 
 
 def _kept_once(rows: Rows, label: Ints) -> tuple[Ints, Ints, Floats]:
-    """Return the mentions with each label once per response, at its better place.
-
-    Their places, their blocks and their weights.
-    """
+    """Return places, blocks and weights of mentions with each label once, at its better place."""
     pair = rows.response.astype(np.int64) * rows.labels + label
     # Mentions of a response stand by block: the first of a pair is the better one.
     _, first, of = np.unique(pair, return_index=True, return_inverse=True)

@@ -298,10 +298,7 @@ def check_sparse(sparse: xr.Dataset, source: str) -> xr.Dataset:
 
 
 def check_plausibilities(
-    plausibilities: xr.DataArray | xr.Dataset,
-    *,
-    source: str = "plausibilities",
-    draws: bool = True,
+    plausibilities: xr.DataArray | xr.Dataset, *, source: str = "plausibilities", draws: bool = True
 ) -> xr.DataArray:
     """Return plausibilities as the framework reads them; the caller's array is not changed."""
     if is_sparse(plausibilities):

@@ -19,6 +19,7 @@ from plausibly.data.names import (
     near,
     positions,
     several,
+    text_array,
 )
 from plausibly.data.plausibilities import is_sparse, to_dense
 from plausibly.data.states import STATES, read_left_out, read_merged, with_left_out, with_merged
@@ -218,13 +219,9 @@ def concat_annotations(tables: Iterable[xr.Dataset]) -> AnnotationTable:
     coordinates = {name for part in parts for name in part.coords}
     declared = all(part.attrs[names.LABELS_DECLARED] for part in parts)
     whole = xr.Dataset(
-        {name: item for name, item in variables.items() if name not in coordinates},
-        coords={
-            **{dim: (dim, np.array(texts, dtype=np.str_)) for dim, texts in united.items()},
-            **{name: item for name, item in variables.items() if name in coordinates},
-        },
+        {**variables, **{dim: (dim, text_array(texts)) for dim, texts in united.items()}},
         attrs={**parts[0].attrs, names.LABELS_DECLARED: int(declared)},
-    )
+    ).set_coords(coordinates)
     for name in (names.MERGED, names.LEFT_OUT):
         whole.attrs.pop(name, None)
     for part in parts:
@@ -344,18 +341,13 @@ def to_frame(table: xr.Dataset | xr.DataArray) -> pd.DataFrame:
         columns_of = ordered.indexes[names.LABEL]
         return pd.DataFrame(ordered.values.reshape(len(index), -1), index, columns_of)
     rows = Rows.of(check_table(array))
-    empty = np.flatnonzero(rows.mentions == 0)
-    response = np.concatenate((rows.response, empty))
-    mention = np.concatenate((np.arange(rows.response.size), np.full(empty.size, -1)))
-    order = np.argsort(response, kind="stable")
-    response, mention = response[order], mention[order]
-    label = np.where(mention >= 0, np.append(rows.label, names.NO_LABEL)[mention], names.NO_LABEL)
+    response, mention = rows.spread()
     columns: dict[str, object] = {
         dim: pd.Categorical.from_codes(codes, categories=array.indexes[dim])
         for dim, codes in (
             (names.EXAMPLE, rows.example[response]),
             (names.ANNOTATOR, rows.annotator[response]),
-            (names.LABEL, label),
+            (names.LABEL, np.append(rows.label, names.NO_LABEL)[mention]),
         )
     }
     frame = pd.DataFrame(columns, index=pd.Index(response, name=names.RESPONSE))

@@ -18,7 +18,6 @@ import xarray as xr
 from plausibly.data import names
 from plausibly.data.names import MERGED, near, quoted
 from plausibly.errors import counted, listed
-from plausibly.kernels.types import Ints
 
 ANSWERED: Final = "answered"
 UNFINISHED: Final = "unfinished"
@@ -72,14 +71,6 @@ def check_policies(policies: Mapping[str, str]) -> None:
             raise ValueError(f"{state}: there is no answer to count (drop, error, or label:NAME)")
 
 
-def codes(table: xr.Dataset) -> Ints:
-    """Return the codes of the states, (response,); 0 where the table has none."""
-    if names.RESPONSE_STATE not in table.variables:
-        return np.zeros(table.sizes[names.RESPONSE], np.int8)
-    states: Ints = table[names.RESPONSE_STATE].values
-    return states
-
-
 def count_states(table: xr.Dataset, *, answered: bool) -> dict[str, int]:
     """Return how many responses are in each state, those that name a label or those that do not."""
     mentions = np.bincount(
@@ -90,8 +81,11 @@ def count_states(table: xr.Dataset, *, answered: bool) -> dict[str, int]:
         weights = table[names.RESPONSE_WEIGHT].values
         if (weights == np.floor(weights)).all():  # shares of one vote are responses all the same
             weight = weights
+    codes = np.zeros(mentions.size, np.int8)
+    if names.RESPONSE_STATE in table.variables:
+        codes = table[names.RESPONSE_STATE].values
     counted_rows = (mentions > 0) == answered
-    sums = np.bincount(codes(table)[counted_rows], weight[counted_rows], minlength=len(STATES))
+    sums = np.bincount(codes[counted_rows], weight[counted_rows], minlength=len(STATES))
     counts = list(map(int, sums.tolist()))  # weights may be larger than an int64
     by_state = dict(zip(STATES, counts, strict=True))
     plain = by_state.pop(ANSWERED)

@@ -10,15 +10,7 @@ import numpy as np
 import xarray as xr
 
 from plausibly.data import names
-from plausibly.data.names import (
-    Named,
-    Names,
-    name_texts,
-    named_array,
-    near,
-    quoted,
-    several,
-)
+from plausibly.data.names import Named, Names, name_texts, named_array, near, quoted, several
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.kernels.blocks import map_blocks
 from plausibly.kernels.random import Keys, hash_names
@@ -73,10 +65,8 @@ class Predictions(Named):
         if not are_sound(array.values, scale):
             raise unsound(array, scale, source)
         rows = array.values.reshape(-1, array.shape[-1])
-        if scale == "probability" and whole and len(rows) >= _HARD_LEAST:
-            hard = hard_rows(rows)
-            if hard:
-                warn_if_hard(hard, rows.shape, source)
+        if scale == "probability" and whole:
+            _warn_if_hard(rows, source)
         array.attrs[names.SCALE] = scale
         return Predictions(
             array=array,
@@ -114,10 +104,7 @@ def are_sound(values: Floats, scale: str) -> bool:
 
 
 def unsound(array: xr.DataArray, scale: str, source: str) -> InputError:
-    """Return the error that numbers are not finite, or not what their scale says.
-
-    Plausibilities, ([draw,] example, label), are on the scale "plausibility".
-    """
+    """Return the error that numbers are not finite, or not what their scale says."""
     values: Floats = array.values
     ours, expected, found = scale == "plausibility", "0 to 1", span(values)
     hint = 'fix these rows, or bad_rows="drop", which is recorded'
@@ -160,13 +147,6 @@ def span(numbers: Floats, to: str = "to") -> str:
     return low if low == high else f"{low} {to} {high}"
 
 
-def hard_rows(values: Floats) -> int:
-    """Return how many rows (example, label) are only 0 and 1."""
-    first = values[:, 0]
-    part = values[(first == 0) | (first == 1)]
-    return int(np.count_nonzero(((part == 0) | (part == 1)).all(axis=1)))
-
-
 def seen_in_one(predictions: xr.DataArray, keys: Keys) -> xr.DataArray:
     """Return each example in one of its augmentations, at random, keyed by its name."""
     hashes = hash_names(predictions[names.EXAMPLE].values)
@@ -197,10 +177,15 @@ def known_scale(array: xr.DataArray, source: str, scale: str | None = None) -> s
     return scale
 
 
-def warn_if_hard(hard: int, shape: tuple[int, ...], source: str) -> None:
-    """Warn where nearly all rows of probabilities are only 0 and 1."""
-    rows, labels = shape
-    if rows < _HARD_LEAST or labels < _SEVERAL or hard / rows < _HARD_SHARE:
+def _warn_if_hard(values: Floats, source: str) -> None:
+    """Warn where nearly all rows (example, label) of probabilities are only 0 and 1."""
+    rows, labels = values.shape
+    if rows < _HARD_LEAST or labels < _SEVERAL:
+        return
+    first = values[:, 0]
+    part = values[(first == 0) | (first == 1)]
+    hard = np.count_nonzero(((part == 0) | (part == 1)).all(axis=1))
+    if hard / rows < _HARD_SHARE:
         return
     share = "all" if hard == rows else f"{hard / rows:.1%}"
     warn(

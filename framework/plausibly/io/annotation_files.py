@@ -86,10 +86,7 @@ def write_annotations(table: xr.Dataset, path: Path | str) -> None:
 def _columns_of(table: xr.Dataset) -> dict[str, Sequence[str | None] | Array]:
     """Return one row per mention, and one per response without any."""
     rows = Rows.of(table)
-    # Mentions stand in the order of responses.
-    response = np.repeat(np.arange(rows.mentions.size), np.maximum(rows.mentions, 1))
-    bare = rows.mentions[response] == 0
-    mention = np.where(bare, -1, np.cumsum(~bare) - 1)
+    response, mention = rows.spread()
     codes = {
         names.EXAMPLE: rows.example[response],
         names.ANNOTATOR: rows.annotator[response],
@@ -103,7 +100,7 @@ def _columns_of(table: xr.Dataset) -> dict[str, Sequence[str | None] | Array]:
         if variable in table.variables:
             values: Array = table[variable].values
             filled = np.append(values, values.dtype.type(0))[mention]
-            columns[column] = np.ma.masked_array(filled, mask=bare)
+            columns[column] = np.ma.masked_array(filled, mask=mention < 0)
     if names.RESPONSE_WEIGHT in table.variables:
         columns[names.RESPONSE_WEIGHT] = table[names.RESPONSE_WEIGHT].values[response]
     if names.RESPONSE_STATE in table.variables:

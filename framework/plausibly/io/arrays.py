@@ -277,10 +277,7 @@ class Wanted:
     ours: bool = False
 
     def read(self, table: TextTable, columns: Sequence[text.Column] = ()) -> NamedArray:
-        """Return rows of numbers under their names, as planes where they are of augmentations.
-
-        The numbers are those of `columns`, where the file or frame has types, else text.
-        """
+        """Return the numbers of a table, or of its `columns` where these have types."""
         rest = self.number_columns(table)
         if not len(table):
             raise files.empty(table.source, "one row per example", "a header and no rows")
@@ -424,10 +421,7 @@ def from_npy(path: Path, role: str) -> NamedArray:
 def from_npz(
     path: Path, role: str, arrays: tuple[str, ...], *, augmented: bool = False
 ) -> NamedArray:
-    """Read the one array of an ``.npz`` file that has one of the names `arrays`, and its names.
-
-    Where `augmented` says that there may be augmentations, these have names in the file too.
-    """
+    """Read the one array of an ``.npz`` file that has one of the names `arrays`, and its names."""
     source = path.name
     stored = read_npz(path, role)
     values = one_of(stored, arrays, source)
@@ -482,12 +476,7 @@ def _check_read(rest: Mapping[str, Array], dim: str, size: int, source: str) -> 
 
 
 def from_netcdf(
-    path: Path,
-    role: str,
-    variable: str | None,
-    usual: tuple[str, ...],
-    *,
-    augmented: bool = False,
+    path: Path, role: str, variable: str | None, usual: tuple[str, ...], *, augmented: bool = False
 ) -> NamedArray:
     """Read a variable over ``example`` and ``label`` of a netCDF file."""
     dataset = load(path, role)

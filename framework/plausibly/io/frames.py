@@ -78,12 +78,7 @@ class FrameColumn(Column):
 
 def _unfit(source: str, what: str, expected: str, found: str, hint: str) -> InputError:
     return InputError(
-        "frame-unfit",
-        f"{source} {what}",
-        expected=expected,
-        found=found,
-        hint=hint,
-        source=source,
+        "frame-unfit", f"{source} {what}", expected=expected, found=found, hint=hint, source=source
     )
 
 

@@ -55,12 +55,6 @@ def holds(rows: Sequence[Sequence[str]]) -> str | None:
     return NUMBERS if len(columns) - words > 1 else None
 
 
-def has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether the first rows of a file may start with names: none is repeated below."""
-    repeated = any(first in column for first, *column in zip(*rows, strict=False))
-    return bool(rows) and not repeated
-
-
 def columns_hint(rows: Sequence[Sequence[str]], roles: Sequence[str] = NEEDED) -> str:
     """Return what to type so that a long table has its columns, by the first rows of a file.
 
@@ -69,7 +63,8 @@ def columns_hint(rows: Sequence[Sequence[str]], roles: Sequence[str] = NEEDED) -
     look right, and the last one that is left; ``LABEL_COLUMN`` where nothing tells; positions where
     the first row is no header.
     """
-    if not has_header(rows):
+    # A name of a column is not repeated below.
+    if not rows or any(first in column for first, *column in zip(*rows, strict=False)):
         columns = 'columns={"example": "1", "annotator": "2", "label": "3"}'
         return f"{columns}, with the positions of this file"
     header = rows[0]

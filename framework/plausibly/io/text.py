@@ -25,13 +25,7 @@ from plausibly.data.text_table import Coded, TextTable
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import files
 from plausibly.io.files import decode
-from plausibly.io.json import (
-    json_head,
-    json_shown,
-    read_json,
-    read_json_lines,
-    shortened,
-)
+from plausibly.io.json import json_head, json_shown, read_json, read_json_lines, shortened
 
 _LARGE = 1 << 20  # bytes of a text file, from which on pyarrow reads it where it can
 _QUOTED = re.compile(r'[,;\t"\r\n]|^\s|\s$')
