@@ -9,13 +9,7 @@ from typing import Final, Literal
 import attrs
 
 from plausibly.plugin import AnnotationTable, counted, listed, quoted, several
-from plausibly.plugin.readers import (
-    JsonNumber,
-    NamedPrediction,
-    Response,
-    json_shown,
-    states,
-)
+from plausibly.plugin.readers import JsonNumber, NamedPrediction, Response, json_shown, states
 from plausibly_builtins.readers import base
 
 _STATES: Final = {

@@ -255,17 +255,9 @@ def reason(number: int, noun: str, lacks: str) -> str:
 
 
 def choose(
-    reader: str,
-    key: str,
-    plural: str,
-    options: Sequence[str],
-    wanted: str | None,
-    more: str = "",
+    reader: str, key: str, plural: str, options: Sequence[str], wanted: str | None, more: str = ""
 ) -> str:
-    """Return the option of a reader that is wanted, or the only one that a file offers.
-
-    `more` stands behind the hint where there are several.
-    """
+    """Return the option of a reader that is wanted, or the only one that a file offers."""
     if wanted in options:
         return str(wanted)
     if wanted is None and len(options) == 1:

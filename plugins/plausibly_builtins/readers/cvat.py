@@ -135,7 +135,7 @@ class Cvat(base.Export):
         tags = list(image.all("tag"))
         labels = [tag.attributes.get("label", "") for tag in tags]
         if self.attribute is not None:
-            inner = (item for tag in tags for item in tag.all("attribute"))
+            inner = image.all("tag", "attribute")
             wanted = (item for item in inner if item.attributes.get("name") == self.attribute)
             labels = [item.text for item in wanted if item.text]
             without = f"tags without the attribute {self.attribute}"

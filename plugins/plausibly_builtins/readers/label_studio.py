@@ -382,6 +382,14 @@ class LabelStudioOptions(base.TimedExport):
     numbers: Literal["refuse", "label"] = "refuse"
     example: str = "id"
 
+    def hint_of_all(self, names: Sequence[str]) -> str:
+        """Return what a hint adds where these are controls of a Repeater, else nothing."""
+        patterns = {re.sub("[0-9]+$", _INDEX, name) for name in names}
+        if len(names) < 2 or len(patterns) > 1:
+            return ""
+        every = base.as_argument(self.reader, control=patterns.pop())
+        return f"; {every} makes each index an example"
+
     def chosen(self, results: Iterable[Result], name: str | None) -> Control:
         """Return the control that is named, or the only one that fits, with its type."""
         types: dict[str, set[str]] = {}
@@ -391,10 +399,7 @@ class LabelStudioOptions(base.TimedExport):
         every = sorted(types)
         names = [control for control in every if types[control] & fit]
         if name is None and names:
-            more, patterns = "", {re.sub("[0-9]+$", _INDEX, control) for control in names}
-            if len(patterns) < len(names) and len(patterns) == 1:  # controls of a Repeater
-                pattern = base.as_argument(self.reader, control=patterns.pop())
-                more = f"; {pattern} makes each index an example"
+            more = self.hint_of_all(names)
             name = base.choose(self.reader, "control", "controls", names, None, more)
         control = Control(options=self, name=name or "")
         if name is not None:
@@ -613,12 +618,10 @@ class LabelStudioMin(LabelStudioOptions):
         if len(clear) == 1:
             return clear[0]
         keys = clear or keys
-        what, expected = (
-            " has no key that holds the answers beyond doubt",
-            "the name of the control",
-        )
-        found = listed(map(quoted, keys)) or "none"
-        raise base.needed(self.reader, what, expected, found, control=(keys or ["KEY"])[-1])
+        what = " has no key that holds the answers beyond doubt"
+        expected, found = "the name of the control", listed(map(quoted, keys)) or "none"
+        more, key = self.hint_of_all(clear), (keys or ["KEY"])[-1]
+        raise base.needed(self.reader, what, expected, found, more, control=key)
 
 
 def _names_labels(value: object) -> bool:

@@ -293,10 +293,8 @@ class PrefLib(base.Export):
                     raise base.refused("example-twice", what, "one file per example", "two", hint)
                 if differ:
                     what = f" has other alternatives than {first.source}"
-                    expected, found = (
-                        "the same names in every file",
-                        listed(map(base.short, differ)),
-                    )
+                    expected = "the same names in every file"
+                    found = listed(map(base.short, differ))
                     raise base.refused("alternatives-differ", what, expected, found)
                 if (first.type == "cat") != (profile.type == "cat"):
                     expected = f"{first.type}, as {first.source}: either orders or categories"

@@ -9,13 +9,7 @@ from pathlib import Path
 import attrs
 
 from plausibly.plugin import AnnotationTable, InputError, counted, listed, quoted
-from plausibly.plugin.readers import (
-    JsonNumber,
-    NamedPrediction,
-    Response,
-    json_shown,
-    states,
-)
+from plausibly.plugin.readers import JsonNumber, NamedPrediction, Response, json_shown, states
 from plausibly_builtins.readers import base
 
 _ACCEPT, _REJECT = "accept", "reject"

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import attrs
 
 from plausibly.plugin import AnnotationTable, listed, quoted
-from plausibly.plugin.readers import (
-    Response,
-    json_head,
-    json_shown,
-    parse_json,
-    read_json,
-    states,
-)
+from plausibly.plugin.readers import Response, json_head, json_shown, parse_json, read_json, states
 from plausibly_builtins.readers import base
 
 _METADATA = "-metadata"
@@ -185,16 +178,13 @@ class SageMaker(base.Export):
         return any(map(_is_ours, base.first_entries(head)))
 
     def content(self, path: Path, labels: base.Labels) -> AnnotationTable:
-        examples: list[str] = []
         if path.is_dir():
-            return self._votes(list(_from_folder(path)), labels, path.name, examples)
+            return self._votes(_from_folder(path), labels, path.name)
         entries = base.entries(path, "one object per line, with source-ref or source")
         if any(_has_answers(entry) and not _attributes(entry) for _, entry in entries):
-            what, hint = (
-                " holds answers about one object, which it does not name",
-                "name its folder",
-            )
+            what = " holds answers about one object, which it does not name"
             expected = "the folder worker-response, whose folders name the objects"
+            hint = "name its folder"
             raise base.refused("folder-expected", what, expected, "one file of it", hint)
         if all(_is_request(entry) for _, entry in entries):
             votes: list[Response] = []
@@ -205,10 +195,9 @@ class SageMaker(base.Export):
                 if name is None:
                     raise base.unlike(place, "dataObject with s3Uri or content", inside)
                 votes += _all_workers(entry["annotations"], name, place, path.name)
-            return self._votes(votes, labels, path.name, examples)
-        attributes = list(
-            dict.fromkeys(name for _, entry in entries for name in _attributes(entry))
-        )
+            return self._votes(votes, labels, path.name)
+        every = (name for _, entry in entries for name in _attributes(entry))
+        attributes = list(dict.fromkeys(every))
         if not attributes:
             expected = "a label attribute with its metadata"
             raise base.unlike("as a whole", expected, found="none")
@@ -237,11 +226,12 @@ class SageMaker(base.Export):
 
     def _votes(
         self,
-        answers: Sequence[Response],
+        answers: Iterable[Response],
         declared: base.Labels,
         source: str,
-        examples: Sequence[str],
+        examples: Sequence[str] = (),
     ) -> AnnotationTable:
+        answers = list(answers)
         forms = [base.entry_of(answer.answer) for answer in answers]
         field = self._field(forms)
         values = [form.get(field) for form in forms]
