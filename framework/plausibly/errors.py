@@ -73,9 +73,8 @@ class _Message(Exception):
     ) -> None:
         self.name = name
         self.what = what
-        self.expected = expected
-        self.found = found
-        self.hint = hint
+        # A message is printed whatever it is about: a wrong argument may be no text.
+        self.expected, self.found, self.hint = str(expected), str(found), str(hint)
         self.source = source
         self.details: dict[str, object] = dict(details or {})
         super().__init__(name, what)

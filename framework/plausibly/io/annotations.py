@@ -126,8 +126,7 @@ def read_annotations(
     load: Callable[[list[str] | None], xr.Dataset]
     if isinstance(path, (str, os.PathLike)):
         file = Path(path)
-        if not file.is_dir():
-            files.existing(file, _ROLE)
+        files.existing(file, _ROLE, folder=True)
         if reader is None:
             component = _recognised(file, options)
         else:

@@ -176,8 +176,7 @@ def load(path: Path | str, role: str, *, lazy: bool = False) -> xr.Dataset:
         more["chunks"] = {}
     if is_zarr(path):
         extras.require("zarr", extra="zarr", source=path.name)
-        if not path.exists():
-            files.existing(path, role)
+        files.existing(path, role, folder=True)
         engine, what = "zarr", "Zarr store"
         # One without consolidated metadata would be read all the same, with a warning of xarray's.
         more["consolidated"] = False

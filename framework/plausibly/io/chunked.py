@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import accumulate
+from numbers import Integral
 from pathlib import Path
 from typing import Any, TypeAlias
 from uuid import uuid4
@@ -66,12 +67,12 @@ def from_chunks(
 
 
 def check_chunks(chunks: int) -> None:
-    """Raise ``option-range`` unless there is an example in a chunk."""
-    if chunks < 1:
+    """Raise ``option-range`` unless this is a number of examples."""
+    if not isinstance(chunks, Integral) or chunks < 1:
         raise InputError(
             "option-range",
-            f"chunks of {chunks} examples hold nothing",
-            expected="one example a chunk, or more",
+            f"chunks={chunks!r} is no number of examples",
+            expected="examples per chunk: a whole number, 1 or more",
             found=str(chunks),
             hint="chunks=50000",
         )

@@ -46,8 +46,8 @@ def _unreadable(path: Path, role: str, reason: object) -> InputError:
     )
 
 
-def existing(path: Path | str, role: str) -> Path:
-    """Return the path of a file that is there."""
+def existing(path: Path | str, role: str, *, folder: bool = False) -> Path:
+    """Return the path of a file that is there, perhaps of a folder."""
     path = Path(path)
     try:
         mode = path.stat().st_mode
@@ -69,6 +69,8 @@ def existing(path: Path | str, role: str) -> Path:
         ) from None
     except (OSError, ValueError) as reason:
         raise _unreadable(path, role, reason) from reason
+    if folder and stat.S_ISDIR(mode):
+        return path
     if stat.S_ISDIR(mode):
         raise InputError(
             "file-is-folder",

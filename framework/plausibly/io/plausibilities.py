@@ -238,7 +238,7 @@ def _read_long(
     """Return plausibilities in a long table, sparse where that is asked for."""
     source, drawn = table.source, table.header[0] == DRAW
     dims = (DRAW, EXAMPLE, LABEL) if drawn else (EXAMPLE, LABEL)
-    if not {*dims, VALUE} <= {*table.header}:
+    if not {*dims, VALUE} <= {*table.header} - {*table.nested}:
         raise damaged(source, f"its columns are {listed(table.header)}")
     if about is None and ABOUT in table.header:
         raise damaged(source, f'cells of column "{ABOUT}" are lost')

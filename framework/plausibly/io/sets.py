@@ -285,7 +285,7 @@ def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
     # Where nothing is beside the table, one alpha is no dim.
     every = [EXAMPLE, LABEL, ALPHA]
     needed, dims = every[: 2 + (len(alphas) > 1)], beside.get("dims")
-    if not isinstance(dims, list) or not set(needed) <= set(dims) <= set(every):
+    if not isinstance(dims, list) or sorted(map(str, dims)) not in (sorted(needed), sorted(every)):
         dims = needed
     return sets.transpose(*dims) if ALPHA in dims else sets.isel({ALPHA: 0}).transpose(*dims)
 
@@ -293,7 +293,7 @@ def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
 def _rows_of(table: TextTable) -> tuple[list[str], list[float], NDArray[np.bool_]]:
     """Return examples, alphas and bits (row, label) of a table of prediction sets."""
     source, cells = table.source, table.columns[len(COLUMNS) :]
-    if table.header[: len(COLUMNS)] != COLUMNS or not cells:
+    if table.header[: len(COLUMNS)] != COLUMNS or not cells or table.nested:
         raise _unknown(source, f"columns {listed(table.header, most=5)}")
     if not len(table):
         raise files.empty(source, "one row a prediction set", "a header and no rows")
