@@ -155,7 +155,7 @@ def test_a_plugin_may_order_annotators_as_it_likes() -> None:
 
 def test_unknown_annotators_are_one_annotator_or_refused() -> None:
     table = table_of(VOTES, anonymous=["r1"])
-    with warned("annotators-anonymous", "9 responses of unknown annotators", 'unknown = "'):
+    with warned("annotators-anonymous", "9 responses of unknown annotators", 'unknown = "error"'):
         plausibly.aggregate(table, "one-coin")
     left = plausibly.select_annotations(table, annotator=table["annotator"].values)
     plausibly.aggregate(left, "one-coin", unknown="error")

@@ -144,6 +144,18 @@ def test_another_study_is_refused_with_its_differences(
     assert refused.value.details["differences"] == differences
 
 
+def test_rows_in_another_order_are_the_same_study(tmp_path: Path, computed: list[int]) -> None:
+    first, _ = study(tmp_path, 2, methods=ONE)
+    second, _ = study(tmp_path, 2, methods=ONE, predictions=PREDICTIONS[::-1])
+    third, _ = study(tmp_path, 2, methods=ONE, plausibilities=LAM[::-1])
+    assert computed == [0, 1]
+    xr.testing.assert_identical(first, second)
+    xr.testing.assert_identical(first, third)
+    xr.testing.assert_identical(
+        study(None, 2, methods=ONE, predictions=PREDICTIONS[::-1])[0], first
+    )
+
+
 @pytest.mark.parametrize(
     ("name", "text", "problem"),
     [

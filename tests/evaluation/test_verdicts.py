@@ -80,6 +80,7 @@ TIED = sure()
 TIED[:100] = [0.5, 0.5, 0]
 ALL_HELD, PLACE = judged(400).drop_vars("alpha"), np.arange(400)
 ALPHAS = xr.Variable("alpha", [0.1, 0.25])
+WARDS = ("example", PLACE % 8)
 BOTH_ALPHAS = xr.concat([ALL_HELD, ~ALL_HELD], dim=ALPHAS).assign_attrs(ALL_HELD.attrs)
 ROUGH = judged(360).assign_coords(
     site=("example", np.where(PLACE < 392, "north", "south")),
@@ -209,10 +210,18 @@ def test_a_guarantee_for_new_patients_is_checked_by_patients(cluster: str | None
         .verdict()
         .startswith('Below the guarantee: 0.80 of a new "patient" on average, measured 0.461')
     )
+    few, answers = certain(OF_PATIENTS, [0] * 300, patient=PLACE[:300] % 6)
+    few = guaranteed(few, of)
+    assert "\nThe interval of the guarantee is rough: fewer than ten clusters" in str(
+        evaluate(few, answers)
+    )
     bare = evaluate(
         guaranteed(sets, of).drop_vars("patient"), plausibilities.drop_vars("patient")
     ).data
-    assert "Not checked" in Evaluation(bare).verdict()
+    verdict = Evaluation(bare).verdict()
+    assert verdict.startswith("Not checked")
+    assert "examples have no coordinate" in verdict
+    assert "by=" not in verdict
 
 
 def world_of_patients(n: int = 120) -> tuple[xr.DataArray, xr.DataArray]:
@@ -304,6 +313,21 @@ def test_mass_coverage_is_measured_only_where_it_is_guaranteed(
     result = evaluated(calibrator)
     assert "mass_coverage" not in result.data
     assert ("ByRisk measures it" in result.verdict()) == (calibrator != "expected")
+
+
+def test_the_whole_may_be_the_name_of_a_coordinate() -> None:
+    sets = judged(400).assign_coords(whole=("example", np.resize(["a", "b"], 400)))
+    result = evaluate(sets, sure(), by="whole")
+    assert result["group_n"].values.tolist() == [200, 200]
+    assert "by whole" in str(result)
+
+
+def test_of_many_alphas_the_first_are_printed_with_their_verdicts() -> None:
+    alphas = xr.Variable("alpha", np.linspace(0.1, 0.9, 30))
+    sets = xr.concat([ALL_HELD] * 30, dim=alphas).assign_attrs(ALL_HELD.attrs)
+    *lines, last = str(evaluate(sets, sure())).splitlines()
+    assert sum(line.startswith("alpha 0.") for line in lines) == 2 * 11
+    assert last == "(19 more values of alpha: .lines())"
 
 
 @said(__file__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from pathlib import Path
 
 import attrs
@@ -94,6 +95,10 @@ def test_names_are_those_of_the_data_and_the_page_says_so(hostile: Made, tmp_pat
     shown = embedded(page)
     assert shown["cases"]["annotators"] == sorted(HOSTILE[:3])
     assert {row["name"] for row in shown["disagreement"]["annotators"]} == {*HOSTILE[:3]}
+    # What stands on the page without scripts.
+    still, _, _ = page.partition('<script type="application/json"')
+    assert escape(shown["views"][0]["realised"]["sentence"]) in still
+    assert "Agreement with the others is " in still
     note = "This page contains the names of examples, annotators and files"
     assert shown["provenance"]["names"].startswith(note)
     assert note in page.partition("<footer")[2]
@@ -125,16 +130,20 @@ PIXEL = (
 )
 
 
-def test_texts_and_pictures(made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("file", "kind"), [("one.png", "png"), ("one.WEBP", "webp")])
+def test_texts_and_pictures(
+    file: str, kind: str, made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("one.png").write_bytes(PIXEL)
+    monkeypatch.setattr("mimetypes.guess_type", lambda _: (None, None))
+    Path(file).write_bytes(PIXEL)
     names = made.predictions["example"].values
-    rows = [f"{name},{'w' * 600},{'one.png' if at else ''}" for at, name in enumerate(names)]
+    rows = [f"{name},{'w' * 600},{file if at else ''}" for at, name in enumerate(names)]
     Path("more.csv").write_text("\n".join(["example,words,picture", *rows]) + "\n")
     written(made, Path("report.html"), examples="more.csv", text="words", thumbnail="picture")
     cases = embedded(Path("report.html").read_text("utf-8"))["cases"]
     assert set(cases["text"]) == {"w" * 600}
-    assert cases["thumbnail"][-1].startswith("data:image/png;base64,iVBORw0KGgo")
+    assert cases["thumbnail"][-1].startswith(f"data:image/{kind};base64,iVBORw0KGgo")
 
 
 @pytest.mark.parametrize("file", ["large.gif", "other.svg", "missing.png"])

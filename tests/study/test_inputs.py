@@ -67,6 +67,8 @@ OTHER_COLUMNS = ("votes.csv", "task,worker,label", "item,rater,answer")
 WRONG = """
 "patient" -> "patent" | line 13: examples.cluster is | cluster = "patient"
 [output] -> [evaluation]~true_label = "diagnosi"~[output] | evaluation.true_label | "diagnosis"
+[output] -> [evaluation]~true_label = "site"~[output] | 29: evaluation.true_label is \
+| found "north", "south" hint fix these names, or leave true_label out
 [output] -> [evaluation]~by = ["site", "sites"]~[output] | line 29: evaluation.by[1] | write "site"
 "patients.csv" -> "patients.csv"~one_per = "who" | 13: examples.one_per is | name a table that has
 count = 6 -> stratify = "sit" | line 25: splits.stratify is | write stratify = "site"
@@ -171,3 +173,17 @@ def test_components_of_disabled_plugins(world: World) -> None:
     result = refused(world, f'{text}[plugins]\ndisable = ["combiners"]\n')
     assert "methods[2].combiner" in result
     assert "disable" in result
+
+
+def test_a_remembered_option_that_another_format_does_not_have_is_left_out(world: World) -> None:
+    probabilities = plausibly.read_predictions("probabilities.csv").drop_attrs()
+    both = xr.Dataset({"first": probabilities, "second": probabilities})
+    both.to_netcdf("model.nc", engine="scipy")
+    calibrate = "calibrate -a votes.csv -p model.nc --set predictions.variable=second"
+    assert run(*calibrate.split()).code == 0
+    shown = run("predict", "predictor.nc", "-p", "new.csv", "-o", "sets.csv")
+    assert shown.code == 0
+    assert "warning reading-differs: new.csv: predictions.variable is not as in" in shown.err
+    typed = run("predict", "predictor.nc", "-p", "new.csv", "--set", "predictions.variable=first")
+    assert typed.code == 2
+    assert "error option-unfit: new.csv: variable has no meaning here" in typed.err

@@ -177,6 +177,7 @@ def test_splits_of_another_study_are_refused_until_a_fresh_run(
     computed = stopping(None)
     shown = run("run", "study.toml", "--no-report")
     assert (shown.code, computed) == (2, [])
+    assert "interrupted run" not in shown.out
     assert "error checkpoint-other: out/unfinished keeps splits of another study\n" in shown.err
     assert shown.err.endswith("  hint      --fresh to start anew, or -o elsewhere\n")
     shown = run("run", "study.toml", "--no-report", "--fresh")

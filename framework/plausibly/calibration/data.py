@@ -96,12 +96,25 @@ def as_values(values: NDArray[np.generic]) -> NDArray[np.generic] | None:
 
 def new_values(predictions: xr.DataArray, name: str, *, source: str) -> NDArray[np.generic]:
     """Return a coordinate of new examples, (example,), which each of them must have."""
+    check_coordinate(name)
     coordinate = predictions.coords.get(name)
     if coordinate is None or coordinate.dims != (names.EXAMPLE,):
         there = sorted(coordinates_over(names.EXAMPLE, [predictions]))
         raise lacking(name, there, "examples", source=source)
     examples = predictions[names.EXAMPLE].values
     return complete(coordinate.values, name, source=source, examples=examples)
+
+
+def check_coordinate(name: object) -> None:
+    """Raise ``values-malformed`` for values in the place of the name of a coordinate."""
+    if not isinstance(name, str):
+        raise InputError(
+            "values-malformed",
+            "examples are grouped by the name of a coordinate",
+            expected="a name, such as site",
+            found=f"a {type(name).__name__}",
+            hint='name the values: predictions.assign_coords(site=("example", values))',
+        )
 
 
 def group_names(values: NDArray[np.generic]) -> NDArray[np.str_]:

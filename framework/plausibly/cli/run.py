@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -20,6 +22,20 @@ Study = Annotated[
 ]
 UNFINISHED = "unfinished"
 """Folder below that of the results where finished splits are kept until there are results."""
+
+
+@contextmanager
+def _in_words_of_flags(folder: Path) -> Iterator[None]:
+    """Write the hint of an error of this block about finished splits with flags."""
+    try:
+        yield
+    except InputError as error:
+        hints = {
+            "checkpoint-other": "--fresh to start anew, or -o elsewhere",
+            "checkpoint-unknown": f"-o elsewhere, or move {folder} away",
+        }
+        error.hint = hints.get(error.name, error.hint)
+        raise
 
 
 def run(
@@ -49,7 +65,7 @@ def run(
     from plausibly.report import REPORT, can_report
     from plausibly.study import prepare, run_study, write_study
     from plausibly.study.prepare import settings_file
-    from plausibly.study.run import targets_of
+    from plausibly.study.run import kept_splits, targets_of
 
     output.flags = ()  # hints are keys of the study file
     path = study or Path(NAME)
@@ -58,7 +74,10 @@ def run(
     settings, folder = ready.study, ready.study.output.folder
     splits, (what, answers) = settings.splits, settings.answers
     checkpoint = Checkpoint(folder=folder / UNFINISHED)
-    kept = 0 if fresh else checkpoint.finished(splits.count)
+    kept = 0
+    if checkpoint.folder.exists() and not fresh:
+        with _in_words_of_flags(checkpoint.folder):
+            kept = kept_splits(ready, checkpoint)
     output.document |= words.before(ready)
     rows = [*words.blocks(ready), ("study", words.design(ready))]
     if kept:
@@ -91,15 +110,8 @@ def run(
     if fresh:
         checkpoint.discard()
     try:
-        with output.working("splits") as tick:
+        with output.working("splits") as tick, _in_words_of_flags(checkpoint.folder):
             result = run_study(ready, processes=processes, checkpoint=checkpoint, progress=tick)
-    except InputError as error:
-        hints = {
-            "checkpoint-other": "--fresh to start anew, or -o elsewhere",
-            "checkpoint-unknown": f"-o elsewhere, or move {checkpoint.folder} away",
-        }
-        error.hint = hints.get(error.name, error.hint)
-        raise
     except KeyboardInterrupt as stop:
         finished = checkpoint.finished(splits.count)
         if not finished:

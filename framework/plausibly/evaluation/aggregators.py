@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, Literal, TypeAlias
 
@@ -82,9 +82,10 @@ def read_aggregators(aggregators: Aggregators) -> dict[str, Aggregator]:
     named: list[tuple[str, ComponentLike[Aggregator]]]
     if isinstance(aggregators, Mapping):
         named = list(aggregators.items())
+    elif isinstance(aggregators, str) or not isinstance(aggregators, Iterable):
+        named = [(component_name(AGGREGATOR, aggregators), aggregators)]
     else:
-        several = [aggregators] if isinstance(aggregators, str) else aggregators
-        named = [(component_name(AGGREGATOR, like), like) for like in several]
+        named = [(component_name(AGGREGATOR, like), like) for like in aggregators]
     texts = [name for name, _ in named]
     twice = sorted({name for name in texts if texts.count(name) > 1})
     if twice:

@@ -42,7 +42,12 @@ _DIGEST = "blake2b:"
 
 def manifest(design: Design) -> dict[str, Any]:  # Any: what JSON holds
     """Return what makes a study what it is, but for the number of its splits."""
-    predictions, plausibilities = design.predictions, design.plausibilities
+    # By name: results do not depend on the order of the rows.
+    order = np.argsort(design.predictions[names.EXAMPLE].values.astype(np.str_))
+    predictions, plausibilities = (
+        array.isel({names.EXAMPLE: order}) for array in (design.predictions, design.plausibilities)
+    )
+    of_examples = {"known labels": design.true_label, "strata": design.strata}
     methods: dict[str, dict[str, object]] = {
         f'method "{name}"': {"allow_no_guarantee": method.allow_no_guarantee}
         for name, method in design.methods.items()
@@ -82,8 +87,10 @@ def manifest(design: Design) -> dict[str, Any]:  # Any: what JSON holds
         },
         "predictions": _digest(predictions.values, str(predictions.attrs.get(names.SCALE))),
         "plausibilities": _digest(plausibilities.values),
-        "known labels": None if design.true_label is None else _digest(design.true_label),
-        "strata": None if design.strata is None else _digest(design.strata),
+        **{
+            name: None if values is None else _digest(values[order])
+            for name, values in of_examples.items()
+        },
     }
 
 

@@ -165,7 +165,7 @@ def read_methods(methods: Methods) -> dict[str, Method]:
                 f'two methods of the study are called "{name}"',
                 expected="different names",
                 found=name,
-                hint='name them: {"name": "...", "calibrator": ...}',
+                hint='add a name to one of them, such as name = "first"',
             )
         # Any: calibrate checks each of them.
         by_name[name] = Method(**cast("dict[str, Any]", table))

@@ -30,6 +30,7 @@ from plausibly.evaluation.result import (
     AGGREGATED,
     ENDS,
     MOST_GROUPS,
+    MOST_LINES,
     SET_SIZE,
     Result,
     alpha_of,
@@ -55,7 +56,7 @@ from plausibly.text import percent
 AMBIGUITY = "ambiguity"
 STRATA = ("below 0.5", "0.5 to 0.8", "0.8 and above")
 STRATA_FROM = (0.5, 0.8)
-_WHOLE, _STRATUM, _GROUP = "whole", "stratum_", "group_"
+_STRATUM, _GROUP = "stratum_", "group_"
 GUARANTEED, CELL = "guaranteed", "guaranteed_cell"
 COVERAGE = {
     "aggregated": AGGREGATED,
@@ -79,15 +80,23 @@ class Evaluation(Result):
         """Mean number of labels per set, ([alpha])."""
         return self.data[f"{SET_SIZE}_mean"]
 
-    def _brief(self) -> list[str]:
+    def summary(self) -> list[str]:
         every = planes(self.data)
         if len(every) == 1:
-            return self.lines()
-        lines = [head_line("", self.data, "examples", "coverage", "set size")]
-        for plane in every:
-            lines += _line(_figure(plane, AGGREGATED, f"alpha {alpha_of(plane):g}"))
-        for plane in every:
-            lines += wrapped(_verdict(plane, weak=False), f"alpha {alpha_of(plane):g}")
+            return super().summary()
+        head = head_line("", self.data, "examples", "coverage", "set size")
+        for shown in range(len(every), 0, -1):  # as many alphas as have room for their verdicts
+            lines, verdicts, rough = [head], [], False
+            for plane in every[:shown]:
+                title = f"alpha {alpha_of(plane):g}"
+                figure = _figure(plane, AGGREGATED, title)
+                lines, rough = lines + _line(figure), rough or figure.rough
+                verdicts += wrapped(_verdict(plane, weak=False), title)
+            lines += [*([_ROUGH_LINE] if rough else []), *verdicts]
+            if shown < len(every):
+                lines.append(f"({len(every) - shown} more values of alpha: .lines())")
+            if len(lines) <= MOST_LINES:
+                break
         return lines
 
     def block(self, plane: xr.Dataset) -> list[str]:
@@ -110,7 +119,9 @@ class Evaluation(Result):
         rough = any(row.rough for _, rows in tables for row in rows)
         along = HOLES in plane
         if rough or (along and bool(plane.get(f"{ORDINAL_GAP}_{ROUGH}", False))):
-            lines.append(f"* a rough interval: {ROUGHNESS}")
+            lines.append(_ROUGH_LINE)
+        elif bool(plane.get(f"{GUARANTEED}_{ROUGH}", np.False_).any()):
+            lines.append(f"The interval of the guarantee is rough: {_ROUGHNESS}")
         lines += wrapped(_along_order(plane), "order") if along else []
         return [*lines, *wrapped(_verdict(plane), "verdict")]
 
@@ -275,7 +286,7 @@ def evaluate(
     result["largest_plausibility"] = (names.EXAMPLE, measured.largest)
     whole = np.zeros(len(order), dtype=np.intp)
     parts: list[tuple[str, str, NDArray[np.generic], Ints]] = [
-        (_WHOLE, "", np.array(["all"]), whole),
+        ("whole", "", np.array(["all"]), whole),
         (AMBIGUITY, _STRATUM, np.array(STRATA), stratum_of(measured.largest)[order]),
     ]
     if by is not None and groups is not None:
@@ -293,7 +304,7 @@ def evaluate(
         # Intervals of groups are compared with each other, and hold for all of them together.
         among = len(titles) if prefix == _GROUP else 1
         grouped = averaging.grouped(outcomes, rows, titles, dim=dim, prefix=prefix, among=among)
-        result.update(grouped.isel({dim: 0}, drop=True) if dim == _WHOLE else grouped)
+        result.update(grouped if prefix else grouped.isel({dim: 0}, drop=True))
     if stated and (stated[0].by or stated[0].cluster):
         result.update(_guaranteed(prepared, stated[0], outcomes, by, groups))
     return Evaluation(prepared.squeezed(result))
@@ -379,7 +390,8 @@ _AGAINST: dict[Standing, str] = {  # the worst first
     "in line": "consistent with the guarantee",
     "kept": "at or above the guarantee",
 }
-ROUGHNESS = "fewer than ten clusters, or nearly all outcomes equal"
+_ROUGHNESS = "fewer than ten clusters, or nearly all outcomes equal"
+_ROUGH_LINE = f"* a rough interval: {_ROUGHNESS}"
 _ROUNDING = 1e-9
 _WIDE = 0.1  # an interval this wide tells little
 
@@ -523,9 +535,13 @@ def judgement(evaluation: xr.Dataset | Evaluation, guarantee: Guarantee) -> Judg
     if not guarantee.by and not guarantee.cluster:
         cells = [_figure(plane, COVERAGE[guarantee.target])]
     elif f"{GUARANTEED}_mean" not in plane:
-        by = guarantee.by or guarantee.cluster
-        needed = f'sets in memory and a coordinate "{by}" of the examples (by="{by}")'
-        return Judgement(None, None, f'not checked: a guarantee per "{by}" needs {needed}')
+        how = f"for {guarantee.per} (load() sets and plausibilities to check it)"
+        if guarantee.by not in ("", BY_LABEL, plane.attrs.get("by", "")):
+            how = f'for {guarantee.per} (by="{guarantee.by}")'
+        elif guarantee.cluster:
+            new = f'"{guarantee.cluster}"'
+            how = f"for a new {new}, and the examples have no coordinate {new}"
+        return Judgement(None, None, f"not checked, as the guarantee is {how}")
     else:
         cells = [_figure(part, "", title, GUARANTEED) for title, part in _cells(plane)]
     there = [cell for cell in cells if not math.isnan(cell.mean)]

@@ -294,6 +294,14 @@ class ByRange(Grouper):
         name = self.of if isinstance(self.of, str) else self.of.name
         called = "values" if name is None else str(name)
         numbers = inputs.values_by_name(self.of, prepared.arrays, called)
+        if numbers.dtype.kind not in "fiub":
+            raise InputError(
+                "values-malformed",
+                f'"{called}" has no numbers to make ranges of',
+                expected="a number for each example",
+                found=f'text, such as "{numbers[0]}"',
+                hint=f'ByCoordinate("{called}"), a group for each value',
+            )
         values = numbers.astype(np.float64)
         if self.edges is not None:
             cuts = sorted(set(map(float, self.edges)))

@@ -13,7 +13,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.calibration.alphas import AlphaLike, Alphas
-from plausibly.calibration.data import complete, coordinates_over, group_names
+from plausibly.calibration.data import (
+    check_coordinate,
+    complete,
+    coordinates_over,
+    group_names,
+)
 from plausibly.conformal.aggregate import aggregated
 from plausibly.conformal.inputs import (
     FINGERPRINT,
@@ -198,6 +203,7 @@ def example_values(
     coordinate: str, arrays: Sequence[xr.DataArray | xr.Dataset]
 ) -> NDArray[np.generic]:
     """Return a coordinate of the examples, from the first array that has it."""
+    check_coordinate(coordinate)
     for array in arrays:
         if coordinate in array.coords and array[coordinate].dims == (names.EXAMPLE,):
             return _filled(array[coordinate], coordinate)
@@ -297,10 +303,10 @@ def true_codes(
         unknown = sorted({label for label, code in zip(written, codes, strict=True) if code < 0})
         raise InputError(
             "label-unknown",
-            f'{counted(int((codes < 0).sum()))} examples have a "{name}" that the sets do not know',
+            f'{counted(int((codes < 0).sum()))} examples have a "{name}" that is no label',
             expected=f"one of {len(labels)} labels: {listed(labels)}",
             found=listed(map(names.quoted, unknown)),
-            hint=meant(unknown[0], labels) or "leave these examples out with sel(example=...)",
+            hint=meant(unknown[0], labels) or "fix these names, or leave true_label out",
         )
     return codes
 

@@ -50,13 +50,9 @@ class Result:
         """Return all lines of text, of 80 columns."""
         return [line for plane in planes(self.data) for line in ("", *self.block(plane))][1:]
 
-    def _brief(self) -> list[str]:
-        """Return the lines of which `print` shows the first."""
-        return self.lines()
-
     def summary(self) -> list[str]:
         """Return the lines that `print` shows: at most 25."""
-        lines = self._brief()
+        lines = self.lines()
         if len(lines) <= MOST_LINES:
             return lines
         return [*lines[: MOST_LINES - 1], f"({len(lines) - MOST_LINES + 1} more: .lines())"]
@@ -126,7 +122,7 @@ def wrapped(sentences: str, title: str = "") -> list[str]:
     return textwrap.wrap(
         sentences,
         WIDTH,
-        initial_indent=f"{title:<13}" if title else "",
+        initial_indent=f"{title:<12} " if title else "",
         subsequent_indent=indent,
         break_on_hyphens=False,
         break_long_words=False,

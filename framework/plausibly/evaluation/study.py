@@ -243,42 +243,23 @@ def compare(
     PlausiblyWarning
         What splits warn of, once, at the end.
     """
-    wanted = read_methods(methods)
-    check_option("tie policy", ties, TIES, 'ties="first"')
     check_count("splits", splits, usual=100)
     check_count("processes", processes, usual=2)
-    numbers = [
-        None if chosen is None else read_numbers(name, chosen)
-        for name, chosen in (("draws", draws), ("sizes", sizes))
-    ]
-    model = Predictions.from_xarray(predictions).array
-    model, plausibilities = inputs.matched(model, inputs.as_plausibilities(plausibilities))
-    labels = name_texts(model[names.LABEL].values)
-    model, groups = inputs.with_clusters(model, cluster, plausibilities)
-    stratum, strata = stratify if isinstance(stratify, str) else "stratify", None
-    if stratify is not None:
-        strata = inputs.values_by_name(stratify, (model, plausibilities), stratum)
-    if groups is not None and strata is not None:
-        check_strata(groups, strata, cluster=str(cluster), stratify=stratum)
     recorded: list[Recorded] = []
-    with record_warnings(recorded):
-        exact = read_alphas(alphas)
-        made = {name: method.made() for name, method in wanted.items()}
-    typed = inputs.as_typed(alphas)
-    design = Design(
-        predictions=model,
-        plausibilities=plausibilities,
-        methods=made,
-        alphas=typed,
+    design = designed(
+        predictions,
+        plausibilities,
+        methods,
+        alphas=alphas,
         test=test,
         cluster=cluster,
-        groups=groups,
-        strata=strata,
+        stratify=stratify,
+        draws=draws,
+        sizes=sizes,
         seed=seed,
         ties=ties,
-        true_label=inputs.true_codes(true_label, (model, plausibilities), labels),
-        draws=numbers[0],
-        sizes=numbers[1],
+        true_label=true_label,
+        recorded=recorded,
     )
     store = Checkpoint(folder=checkpoint) if isinstance(checkpoint, str | Path) else checkpoint
     by_number = {} if store is None else store.open(design, splits)
@@ -329,9 +310,9 @@ def compare(
             ),
         },
         coords={
-            METHOD: np.array(list(made)),
+            METHOD: np.array(list(design.methods)),
             SPLIT: np.arange(splits),
-            names.ALPHA: [float(alpha) for alpha in exact],
+            names.ALPHA: [float(alpha) for alpha in read_alphas(alphas)],
             **{dim: np.array(values) for dim, values in further.items() if values is not None},
             "guaranteed_level": (cells, np.reshape(levels, design.shape)),
             "guaranteed": (cells, np.reshape(texts, design.shape)),
@@ -340,24 +321,76 @@ def compare(
     if BY_GROUP in study:
         study[BY_GROUP].attrs["cluster"] = cluster
     if design.draws is not None:
-        uses = [design.uses_draws(name) for name in made]
+        uses = [design.uses_draws(name) for name in design.methods]
         study = study.assign_coords(uses_draws=(METHOD, uses))
     study.attrs = {
-        "n": model.sizes[names.EXAMPLE],
-        "labels": len(labels),
+        "n": design.predictions.sizes[names.EXAMPLE],
+        "labels": design.predictions.sizes[names.LABEL],
         "seed": seed,
         "test": float(test),
         "ties": ties,
-        "alphas": json.dumps([str(alpha) for alpha in typed]),
-        "methods": json.dumps({name: method.table() for name, method in wanted.items()}),
+        "alphas": json.dumps([str(alpha) for alpha in design.alphas]),
+        "methods": json.dumps({n: method.table() for n, method in read_methods(methods).items()}),
         "guarantees": json.dumps(results[0].guarantees),
         "version": version("plausibly"),
     }
-    if groups is not None:
-        study.attrs |= {"cluster": cluster, "clusters": len(np.unique(groups))}
-    if strata is not None:
-        study.attrs |= {"stratify": stratum, "strata": len(np.unique(strata))}
+    if design.groups is not None:
+        study.attrs |= {"cluster": cluster, "clusters": len(np.unique(design.groups))}
+    if design.strata is not None:
+        study.attrs |= {"stratify": _stratum(stratify), "strata": len(np.unique(design.strata))}
     return Study(study)
+
+
+def _stratum(stratify: object) -> str:
+    return stratify if isinstance(stratify, str) else "stratify"
+
+
+def designed(
+    predictions: xr.DataArray,
+    plausibilities: xr.DataArray | xr.Dataset,
+    methods: Methods,
+    *,
+    alphas: Alphas,
+    test: float,
+    cluster: str | None,
+    stratify: str | xr.DataArray | None,
+    draws: int | Sequence[int] | None,
+    sizes: int | Sequence[int] | None,
+    seed: int,
+    ties: Ties,
+    true_label: str | xr.DataArray | None,
+    recorded: list[Recorded] | None = None,
+) -> Design:
+    """Return what `compare` does on each split, its arguments checked; `recorded` has warnings."""
+    wanted = read_methods(methods)
+    check_option("tie policy", ties, TIES, 'ties="first"')
+    model = Predictions.from_xarray(predictions).array
+    model, plausibilities = inputs.matched(model, inputs.as_plausibilities(plausibilities))
+    model, groups = inputs.with_clusters(model, cluster, plausibilities)
+    stratum, strata = _stratum(stratify), None
+    if stratify is not None:
+        strata = inputs.values_by_name(stratify, (model, plausibilities), stratum)
+    if groups is not None and strata is not None:
+        check_strata(groups, strata, cluster=str(cluster), stratify=stratum)
+    with record_warnings([] if recorded is None else recorded):
+        read_alphas(alphas)
+        made = {name: method.made() for name, method in wanted.items()}
+    labels = name_texts(model[names.LABEL].values)
+    return Design(
+        predictions=model,
+        plausibilities=plausibilities,
+        methods=made,
+        alphas=inputs.as_typed(alphas),
+        test=test,
+        cluster=cluster,
+        groups=groups,
+        strata=strata,
+        seed=seed,
+        ties=ties,
+        true_label=inputs.true_codes(true_label, (model, plausibilities), labels),
+        draws=None if draws is None else read_numbers("draws", draws),
+        sizes=None if sizes is None else read_numbers("sizes", sizes),
+    )
 
 
 def load_study(path: str | Path) -> Study:

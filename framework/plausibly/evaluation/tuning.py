@@ -27,6 +27,7 @@ from plausibly.evaluation.inputs import example_values
 from plausibly.evaluation.splits import (
     check_count,
     check_option,
+    out_of_range,
     split,
     split_keys,
 )
@@ -172,6 +173,11 @@ def tune_raps(
     level = read_alpha(alpha)
     check_option("goal", goal, MEASURES, 'goal="set-size"')
     check_count("splits", splits, usual=10)
+    for name, listed_values in (("penalties", penalties), ("free_ranks", free_ranks)):
+        if listed_values is not None and not len(listed_values):
+            raise out_of_range(
+                name, "none", expected="one candidate or more", hint=f"leave {name} out"
+            )
     if names.AUGMENTATION in predictions.dims:
         validate.check_predictions(predictions)  # which says that there is one row per example
     matched, aligned, _ = matched_inputs(predictions, plausibilities, seed=seed, only_common=False)

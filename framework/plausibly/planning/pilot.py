@@ -26,6 +26,7 @@ from plausibly.evaluation.inputs import as_predictions, p_value_rows
 from plausibly.evaluation.intervals import Doubles, groups_of
 from plausibly.evaluation.splits import out_of_range
 from plausibly.guarantee import CalibrationSummary, Claim
+from plausibly.kernels.blocks import row_blocks
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Floats, Ints
@@ -344,7 +345,7 @@ class Pilot:
                 hint="pass an annotation table with every answer, or leave responses out",
                 source="responses",
             )
-        steps, every = answers[0].steps(responses), self.plausibilities.stored.dense()
+        steps, every = answers[0].steps(responses), self.plausibilities.stored
         shares: list[list[list[Shares]]] = [[[] for _ in alphas] for _ in steps]
         distances = np.zeros(len(steps))
         try:
@@ -353,8 +354,11 @@ class Pilot:
                     pilot_answers.thinned(most), self.aggregator, seed=self.seed
                 ).averaged()
                 _, fewer = inputs.matched_with(self.predictions, fewer, only_common=True)
-                off = np.abs(fewer.stored.dense().astype(np.float64) - every)
-                distances[place] += float(row_sums(off, most=2.0).mean()) / 2 / _THINNINGS
+                off = np.empty(len(self))
+                for rows in row_blocks(every.shape):
+                    those, here = (s.take(rows).dense() for s in (fewer.stored, every))
+                    off[rows] = row_sums(np.abs(those.astype(np.float64) - here), most=2.0)
+                distances[place] += float(off.mean()) / 2 / _THINNINGS
                 pilot = attrs.evolve(self, plausibilities=fewer)
                 for column, alpha in enumerate(alphas):
                     shares[place][column].append(pilot.shares(alpha))

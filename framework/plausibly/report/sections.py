@@ -569,15 +569,17 @@ def _annotators(subject: Subject, data: xr.Dataset) -> tuple[Section, ...]:
 
 
 def _who(subject: Subject, measures: Agreement) -> str:
-    low = measures["annotator_low"].values.astype(bool)
+    low, agreements = (measures[f"annotator_{name}"].values for name in ("low", "agreement"))
     differ = [name for name, less in zip(subject.annotator_names, low, strict=True) if less]
     noun = subject.words.annotator
-    if np.isnan(measures["annotator_agreement"].values).all():
+    if np.isnan(agreements).all():
         return f"No {noun} can be compared with others."
+    span = f"{decimal(np.nanmin(agreements))} to {decimal(np.nanmax(agreements))}"
+    rest = f"Agreement with the others is {span} ({several(len(agreements), noun)})."
     if not differ:
-        return f"No {noun} agrees clearly less with the others."
-    agree = "agrees" if len(differ) == 1 else "agree"
-    return f"{listed(differ, most=5)} {agree} less with the others than these among themselves."
+        return f"No {noun} agrees clearly less with the others. {rest}"
+    less = "agrees less" if len(differ) == 1 else "agree less"
+    return f"{listed(differ, most=5)} {less} with the others than these among themselves. {rest}"
 
 
 BINS = 20

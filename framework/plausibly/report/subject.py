@@ -6,7 +6,6 @@ import base64
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from mimetypes import guess_type
 from pathlib import Path
 from typing import TypeAlias
 
@@ -36,7 +35,7 @@ LARGEST = 64_000  # bytes of a picture: a file of 5 MB then holds some dozens of
 SURPRISING = 10  # examples that are named as surprising, by method and alpha
 RISK = "risk"
 
-PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+PICTURES = {".jpg": "jpeg", **{f".{kind}": kind for kind in ("jpeg", "png", "gif", "webp")}}
 
 Table: TypeAlias = "Path | str | xr.Dataset | None"
 
@@ -262,12 +261,13 @@ def _picture(path: str, folder: Path, column: str) -> str:
     """Return a picture as an address that holds its content; no text for no path."""
     if not path:
         return ""
-    content, kind, problem = b"", guess_type(path)[0], "another kind of file, or a larger one"
+    kind = PICTURES.get(Path(path).suffix.lower())
+    content, problem = b"", "another kind of file, or a larger one"
     try:
         content = (folder / path).read_bytes()
     except (OSError, ValueError) as reason:
         problem = str(reason)
-    if not 0 < len(content) <= LARGEST or kind not in PICTURES:
+    if not 0 < len(content) <= LARGEST or kind is None:
         raise InputError(
             "thumbnail-unreadable",
             f'no picture can be read from "{path}"',
@@ -277,4 +277,4 @@ def _picture(path: str, folder: Path, column: str) -> str:
             hint=f"fix the column {column}, or leave thumbnail out",
             source=path,
         )
-    return f"data:{kind};base64,{base64.b64encode(content).decode('ascii')}"
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"

@@ -25,12 +25,12 @@ from plausibly.data.plausibilities import to_dense
 from plausibly.data.states import with_left_out
 from plausibly.errors import IncompatibleComponents, InputError, MissingExtra
 from plausibly.evaluation.design import read_methods
-from plausibly.evaluation.inputs import example_values
+from plausibly.evaluation.inputs import example_values, true_codes
 from plausibly.io import files
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.protocols import READER
 from plausibly.registry.mistakes import Mistake, mistakes_in, written
-from plausibly.study.reading import Answers, left_out_of, read_both, read_model
+from plausibly.study.reading import Answers, label_names, left_out_of, read_both, read_model
 
 MOST_GROUPS = 30
 """Coordinates with more values than this are not looked through for the weakest group."""
@@ -101,6 +101,20 @@ def check_coordinates(settings: Settings, arrays: Sequence[xr.DataArray]) -> lis
         if guess:
             mistake = attrs.evolve(mistake, key=path, value=written(guess))
         mistakes.append(mistake)
+    true_label = settings.evaluation.true_label
+    if true_label in there:
+        try:
+            true_codes(true_label, arrays, label_names(arrays[0]))
+        except InputError as error:
+            mistakes.append(
+                Mistake(
+                    "evaluation.true_label",
+                    error.what,
+                    advice=error.hint,
+                    expected=error.expected,
+                    found=error.found,
+                )
+            )
     return mistakes
 
 

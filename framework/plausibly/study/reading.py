@@ -196,31 +196,30 @@ def read_model(
     path = part.path
     if path is None:
         raise ValueError("no file of predictions")  # callers check
-    options: dict[str, Any] = {**attrs.asdict(part), "chunks": chunks}  # Any: each by its type
-    del options["path"]
-    if predictor is not None:
-        for name, value in predictor.metadata.reading.items():
-            if options[name] not in (None, value):
-                warn(
-                    "reading-differs",
-                    f"{path.name}: predictions.{name} is not as in calibration",
-                    expected=f"{quoted(value)}, as the predictor remembers",
-                    found=quoted(options[name]),
-                    hint="check that these are predictions of the same model, in the same form",
-                    source=f"predictions.{name}",
-                )
-        remembered = {"scale": predictor.metadata.scale, **predictor.metadata.reading}
-        options |= {name: v for name, v in remembered.items() if options[name] is None}
-    options = {name: value for name, value in options.items() if value not in (None, False)}
+    typed: dict[str, Any] = {**attrs.asdict(part), "chunks": chunks}  # Any: each by its type
+    del typed["path"]
+    typed = {name: value for name, value in typed.items() if value not in (None, False)}
+    reading = {} if predictor is None else dict(predictor.metadata.reading)
+    scale = {} if predictor is None else {"scale": predictor.metadata.scale}
+    for name, value in reading.items():
+        if typed.get(name, value) != value:
+            _warn_of_reading(path, name, value, quoted(typed[name]))
+    options = {**scale, **reading, **typed}
     call: Callable[..., xr.DataArray] = read_predictions  # options are checked by name
-    call = partial(call, path, labels=naming.path, strip=naming.strip, **options)
+    call = partial(call, path, labels=naming.path, strip=naming.strip)
     examples = read_examples_of(settings)
     table, rename = examples, dict(naming.rename or {})
     while True:
         try:
-            predictions = call(examples=table, rename=rename)
+            predictions = call(examples=table, rename=rename, **options)
             break
         except InputError as error:
+            remembered = options.keys() & reading.keys() - typed.keys()
+            unfit = [n for n in remembered if error.what == f"{path.name}: {n} has no meaning here"]
+            if unfit:  # another format than that of the calibration
+                found = "a file of another format, which is read without"
+                _warn_of_reading(path, unfit[0], options.pop(unfit[0]), found)
+                continue
             if error.name == "columns-missing" and predictor and predictor.metadata.reading:
                 known = listed(map(quoted, predictor.metadata.reading.values()))
                 error.expected = f"{known}, as the predictor remembers"
@@ -253,6 +252,18 @@ def read_model(
         )
     unknown_names = frozenset(naming.rename or ()) - frozenset(rename)
     return Model(predictions=predictions, path=path, unknown=unknown_names)
+
+
+def _warn_of_reading(path: Path, name: str, remembered: object, found: str) -> None:
+    warn(
+        "reading-differs",
+        f"{path.name}: predictions.{name} is not as in calibration",
+        expected=f"{quoted(remembered)}, as the predictor remembers",
+        found=found,
+        hint="check that these are predictions of the same model, in the same form",
+        source=f"predictions.{name}",
+        stacklevel=3,
+    )
 
 
 _READING = ("example", "variable", "augmentation")

@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import attrs
 import numpy as np
@@ -30,7 +30,12 @@ from plausibly.evaluation.inputs import codes_of, example_values
 from plausibly.evaluation.intervals import interval
 from plausibly.evaluation.shift import warn_of_copies
 from plausibly.evaluation.splits import split, split_keys, split_seed
-from plausibly.evaluation.study import Study as ComparedStudy, compare, is_study
+from plausibly.evaluation.study import (
+    Study as ComparedStudy,
+    compare,
+    designed,
+    is_study,
+)
 from plausibly.io import write_sets
 from plausibly.io.sets import check_output as check_sets
 from plausibly.kernels import coverage
@@ -256,21 +261,9 @@ def run_study(
     study, model = ready.study, ready.predictions
     splits, cluster = study.splits, study.examples.cluster
     with without_plugins(study.plugins.disable):
-        tables = methods(ready)
         compared = compare(
-            model,
-            ready.plausibilities,
-            tables,
-            alphas=study.alphas,
+            **_design(ready),
             splits=splits.count,
-            test=splits.test,
-            cluster=cluster,
-            stratify=splits.stratify,
-            draws=splits.draws,
-            sizes=splits.sizes,
-            seed=study.seed,
-            ties=study.evaluation.ties,
-            true_label=study.evaluation.true_label,
             processes=processes,
             checkpoint=checkpoint,
             progress=progress,
@@ -287,7 +280,7 @@ def run_study(
             strata=strata,
         )
         grouped = cluster is not None and all(
-            clustered_by(table["calibrator"], cluster) for table in tables.values()
+            clustered_by(table["calibrator"], cluster) for table in methods(ready).values()
         )
         warn_of_groups(model, test, cluster, grouped=grouped)
         # Copies share all augmentations of an example, the first as well.
@@ -306,6 +299,31 @@ def run_study(
                 cluster=cluster,
             ),
         )
+
+
+def _design(ready: Prepared) -> dict[str, Any]:  # Any: each argument has its own type
+    """Return the arguments of `compare` that decide on what each split gives."""
+    study, splits = ready.study, ready.study.splits
+    return {
+        "predictions": ready.predictions,
+        "plausibilities": ready.plausibilities,
+        "methods": methods(ready),
+        "alphas": study.alphas,
+        "test": splits.test,
+        "cluster": study.examples.cluster,
+        "stratify": splits.stratify,
+        "draws": splits.draws,
+        "sizes": splits.sizes,
+        "seed": study.seed,
+        "ties": study.evaluation.ties,
+        "true_label": study.evaluation.true_label,
+    }
+
+
+def kept_splits(ready: Prepared, checkpoint: Checkpoint) -> int:
+    """Return how many splits of a study are finished, or raise where these are of another."""
+    with without_plugins(ready.study.plugins.disable):
+        return len(checkpoint.open(designed(**_design(ready)), ready.study.splits.count))
 
 
 def methods(ready: Prepared) -> dict[str, MethodTable]:

@@ -90,13 +90,16 @@ class Cells:
         )
         who = np.append(of_annotator, known)[rows.annotator[rows.response[counts]]]
         if number := int((who == known).sum()):
+            done, other = ", taken as one annotator", 'unknown = "error" refuses them'
+            if refuse := unknown == "error":
+                done, other = "", f'{called} with unknown = "together" takes them as one annotator'
             refuse_or_warn(
                 "annotators-anonymous",
-                f"annotations: {several(number, 'response')} of unknown annotators",
-                refuse=unknown == "error",
+                f"annotations: {several(number, 'response')} of unknown annotators{done}",
+                refuse=refuse,
                 expected=f"annotators by name: {called} estimates what each is worth",
                 hint="plausibly.select_annotations(ann, annotator=ann.annotator.values) leaves "
-                'them out; dawid-skene with unknown = "together" takes them as one annotator',
+                f"them out; {other}",
                 source="annotations",
             )
         example = of_example[rows.example[rows.response[counts]]]
