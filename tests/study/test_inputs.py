@@ -67,8 +67,8 @@ OTHER_COLUMNS = ("votes.csv", "task,worker,label", "item,rater,answer")
 WRONG = """
 "patient" -> "patent" | line 13: examples.cluster is | cluster = "patient"
 [output] -> [evaluation]~true_label = "diagnosi"~[output] | evaluation.true_label | "diagnosis"
-[output] -> [evaluation]~true_label = "site"~[output] | 29: evaluation.true_label is \
-| found "north", "south" hint fix these names, or leave true_label out
+[output] -> [evaluation]~true_label = "site"~[output] | 29: evaluation.true_label \
+| that is no label | found "north", "south" hint fix these names, or leave true_label out
 [output] -> [evaluation]~by = ["site", "sites"]~[output] | line 29: evaluation.by[1] | write "site"
 "patients.csv" -> "patients.csv"~one_per = "who" | 13: examples.one_per is | name a table that has
 count = 6 -> stratify = "sit" | line 25: splits.stratify is | write stratify = "site"

@@ -103,7 +103,6 @@ class Method:
         seed: int,
         cluster: str | None,
     ) -> ConformalPredictor:
-        """Return a predictor that these examples calibrated."""
         return calibrate(
             predictions.isel({names.EXAMPLE: chosen}),
             plausibilities.isel({names.EXAMPLE: chosen}),
@@ -117,7 +116,6 @@ _KEYS = tuple(field.name for field in attrs.fields(Method))
 
 
 def read_methods(methods: Methods) -> dict[str, Method]:
-    """Return the methods of a study by name."""
     entries: list[tuple[str, object]]
     if isinstance(methods, Mapping):
         entries = [(str(name), entry) for name, entry in methods.items()]
@@ -228,7 +226,6 @@ class Recorded:
 
 @contextmanager
 def record_warnings(recorded: list[Recorded], split: int | None = None) -> Iterator[None]:
-    """Collect the warnings of this block."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
@@ -294,8 +291,6 @@ class Stated:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Outcome:
-    """Results of one split."""
-
     number: int
     n_test: int
     n_calibration: Ints
@@ -405,7 +400,6 @@ class Design:
         return with_draws(self.methods[name].calibrator, 1) is not None
 
     def _subsets(self, number: int, hashes: Hashes, keys: Keys, calibration: Bools) -> list[Bools]:
-        """Return the calibration examples of each size."""
         if self.sizes is None:
             return [calibration]
         rows, masks = np.flatnonzero(calibration), []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Literal, TypeAlias
 
 import attrs
@@ -84,20 +85,20 @@ class Evaluation(Result):
         every = planes(self.data)
         if len(every) == 1:
             return super().summary()
-        head = head_line("", self.data, "examples", "coverage", "set size")
-        for shown in range(len(every), 0, -1):  # as many alphas as have room for their verdicts
-            lines, verdicts, rough = [head], [], False
-            for plane in every[:shown]:
-                title = f"alpha {alpha_of(plane):g}"
-                figure = _figure(plane, AGGREGATED, title)
-                lines, rough = lines + _line(figure), rough or figure.rough
-                verdicts += wrapped(_verdict(plane, weak=False), title)
-            lines += [*([_ROUGH_LINE] if rough else []), *verdicts]
-            if shown < len(every):
-                lines.append(f"({len(every) - shown} more values of alpha: .lines())")
-            if len(lines) <= MOST_LINES:
-                break
-        return lines
+        parts = []
+        for plane in every[: MOST_LINES // 2]:
+            title = f"alpha {alpha_of(plane):g}"
+            figure = _figure(plane, AGGREGATED, title)
+            parts.append((figure.rough, _line(figure), wrapped(_verdict(plane, weak=False), title)))
+        while True:  # as many alphas as have room for their verdicts
+            rough, rows, verdicts = zip(*parts, strict=True)
+            lines = [head_line("", self.data, "examples", "coverage", "set size"), *chain(*rows)]
+            lines += [*([_ROUGH_LINE] if any(rough) else []), *chain(*verdicts)]
+            if more := len(every) - len(parts):
+                lines.append(f"({more} more values of alpha: .lines())")
+            if len(lines) <= MOST_LINES or len(parts) == 1:
+                return lines
+            parts.pop()
 
     def block(self, plane: xr.Dataset) -> list[str]:
         alpha = alpha_of(plane)
@@ -398,8 +399,6 @@ _WIDE = 0.1  # an interval this wide tells little
 
 @attrs.frozen
 class Figure:
-    """One figure with its interval, and the examples behind it."""
-
     title: str
     n: int
     mean: float
@@ -410,7 +409,6 @@ class Figure:
 
 
 def _figure(plane: xr.Dataset, quantity: str, title: str = "", prefix: str = "") -> Figure:
-    """Return one figure of a plane without other dims."""
     size = float(plane.get(f"{prefix}{SET_SIZE}_mean", math.nan))
     n = int(plane[f"{GUARANTEED}_n" if prefix == GUARANTEED else f"{prefix}n"])
     rough = bool(plane.get(f"{prefix}{quantity}_{ROUGH}", False))
@@ -478,11 +476,8 @@ def _verdict(plane: xr.Dataset, *, weak: bool = True) -> str:
             measured = _figure(plane, COVERAGE[guarantee.target])
             if guarantee.cluster and verdict.covered and not guarantee.by:
                 measured, of = verdict.covered, f'{of} of a new "{guarantee.cluster}"'
-            how = "on average"
-            if guarantee.confidence is not None:
-                how += f", with probability {bounded(guarantee.confidence)} over the calibration"
-            text += f": {guarantee.bound()}{of} {how}, measured {decimal(measured.mean)}"
-            text += verdict.remark
+            text += f": {guarantee.bound()}{of} {how_sure(guarantee)}"
+            text += f", measured {decimal(measured.mean)}{verdict.remark}"
         text += "."
         if guarantee.target == "majority-vote":
             text += f" The coverage of all answers, {answers}, is not guaranteed."
@@ -491,6 +486,13 @@ def _verdict(plane: xr.Dataset, *, weak: bool = True) -> str:
     if overlap := int(plane.attrs.get(OVERLAP, 0)):
         text += f" {counted(overlap)} of the examples calibrated the predictor: no evidence."
     return text
+
+
+def how_sure(guarantee: Guarantee) -> str:
+    """Return whether a guarantee holds on average over calibrations, or for most of them."""
+    if guarantee.confidence is None:
+        return "on average"
+    return f"on average, with probability {bounded(guarantee.confidence)} over the calibration"
 
 
 def _weak(plane: xr.Dataset, level: float) -> str:
@@ -519,8 +521,6 @@ def _weak(plane: xr.Dataset, level: float) -> str:
 
 @attrs.frozen
 class Judgement:
-    """Comparison of a measured coverage with the guarantee."""
-
     stands: Standing | None
     covered: Figure | None
     words: str
@@ -551,7 +551,6 @@ def judgement(evaluation: xr.Dataset | Evaluation, guarantee: Guarantee) -> Judg
     level = float(guarantee.level or 0)
 
     def standing(cell: Figure) -> Standing:
-        """Return how one of the measured coverages compares with the level of the guarantee."""
         from scipy.special import ndtr, ndtri
 
         if cell.low >= level - _ROUNDING:

@@ -112,7 +112,6 @@ def interval(
 
 
 def check_method(method: str, confidence: float) -> None:
-    """Raise `InputError` unless both are usable."""
     check_option("interval", method, METHODS, 'interval="auto"')
     check_share("confidence", confidence, 0.95)
 

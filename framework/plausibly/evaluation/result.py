@@ -70,7 +70,6 @@ class Result:
 
 
 def data_of(result: xr.Dataset | Result) -> xr.Dataset:
-    """Return the Dataset of a result."""
     return result.data if isinstance(result, Result) else result
 
 

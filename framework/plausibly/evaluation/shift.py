@@ -89,8 +89,8 @@ def likelihood_ratios(
     """
     rows = {"source": _features(source, "source")}
     named = rows["source"][FEATURE].values.tolist()
-    rows |= {"target": _features(target, "target", named)}
-    rows |= {"features": _features(features, "features", named)}
+    for side, array in (("target", target), ("features", features)):
+        rows[side] = _features(array, side, named)
     limit: object = clip
     if not (isinstance(limit, int | float) and 1 < limit < math.inf):
         expected = "a number above 1: ratios stay within 1 / clip to clip"
@@ -289,6 +289,8 @@ def warn_of_copies(
     predictions: xr.DataArray, groups: NDArray[np.generic] | None = None, *, stacklevel: int = 2
 ) -> int:
     """Warn of examples with equal predictions that random splits may part, and count them."""
+    if names.AUGMENTATION in predictions.dims:  # copies share all of them, the first as well
+        predictions = predictions.isel({names.AUGMENTATION: 0}, drop=True)
     model = validate.check_predictions(predictions)
     row = _distinctive_rows(model.values)
     called = name_texts(model[names.EXAMPLE].values)

@@ -213,8 +213,8 @@ def compare(
         How many splits to work on at a time, each in a process of its own. The result is the same.
         A script must then call this below ``if __name__ == "__main__":``.
     checkpoint : str or Path, optional
-        A folder where each finished split is kept. The same study, or one of more splits, goes on
-        from there; any other study is refused.
+        A folder where each finished split is kept. The same study, its rows in any order, or one of
+        more splits, goes on from there; any other study is refused.
     progress : bool or callable, optional
         True for a bar on a terminal or in a notebook. A function is called with the number of
         finished splits, and of all.

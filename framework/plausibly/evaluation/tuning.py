@@ -225,7 +225,6 @@ def tune_raps(
     ]
 
     def measured(table: dict[str, object]) -> dict[str, float]:
-        """Return what a candidate gives on the test halves of all splits together."""
         sizes, covered = [], []
         for test in halves:
             with warnings.catch_warnings():

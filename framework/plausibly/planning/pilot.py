@@ -292,7 +292,6 @@ def read_pilot(
 
 
 def pilot_half(lacks: str) -> InputError:
-    """Return the error about a pilot without predictions, or without annotations."""
     return InputError(
         "pilot-half",
         f"the pilot has no {lacks}",
@@ -395,7 +394,6 @@ class Pilot:
         return row_sums(np.where(share <= float(alpha) + _ROUNDING, weights, 0.0))
 
     def shares(self, alpha: Fraction) -> Shares:
-        """Return the shares of variance at `alpha`."""
         size = len(self)
         least = max(math.ceil(1 / alpha), 2)  # one whole vote of the pilot may then be missed
         if size < least:

@@ -24,6 +24,7 @@ from plausibly.evaluation.evaluation import (
     COVERAGE,
     Judgement,
     evaluate,
+    how_sure,
     judgement,
     stratum_of,
 )
@@ -347,13 +348,8 @@ def _headline(
     measured = f"Measured {measured_text(covered)}{of}"
     if guarantee.level is None:
         return sentence, f"{measured}. Nothing is guaranteed."
-    if guarantee.confidence is None:
-        how = "on average"
-    else:
-        sure = bounded(guarantee.confidence)
-        how = f"on average, with probability {sure} over the calibration"
     per = f" for {guarantee.per}" if guarantee.per else ""
-    resemble = f"{how}{per}, if new {words.examples} resemble the calibration set."
+    resemble = f"{how_sure(guarantee)}{per}, if new {words.examples} resemble the calibration set."
     if guarantee.target == "risk":
         bound = f"guaranteed is a mean risk of at most {guarantee.bound()}"
         return sentence, f"{measured}; {bound} {resemble}"

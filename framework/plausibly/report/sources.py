@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TypeAlias
 
 import attrs
-import numpy as np
 import xarray as xr
 
 from plausibly.config.settings import without_plugins
@@ -32,19 +31,17 @@ from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, PlausiblyWarning, counted
 from plausibly.evaluation import inputs
 from plausibly.evaluation.design import Methods, as_asked, read_methods
-from plausibly.evaluation.inputs import codes_of, example_values
 from plausibly.evaluation.shift import shift_test, warn_of_copies
-from plausibly.evaluation.splits import split, split_keys, split_seed
+from plausibly.evaluation.splits import Values, split_keys, split_seed
 from plausibly.evaluation.study import load_study
 from plausibly.io import read_annotations, read_plausibilities, read_predictions
-from plausibly.kernels.random import hash_names
 from plausibly.kernels.types import Bools
 from plausibly.protocols import AGGREGATOR
 from plausibly.registry import called
 from plausibly.report.model import BROKEN, HELD, UNCHECKED, Check, Words
 from plausibly.report.sections import p_value_text
 from plausibly.report.subject import MethodSets, Options, Subject, Table, with_tables
-from plausibly.study.prepare import Prepared, groups_of, owners, plural, prepare
+from plausibly.study.prepare import Prepared, groups_of, plural, prepare
 from plausibly.study.run import (
     FIRST,
     PREDICTOR,
@@ -52,7 +49,9 @@ from plausibly.study.run import (
     RESULTS,
     clustered_by,
     first_predictor,
+    first_split,
     methods,
+    on_both_sides,
     resolved_text,
 )
 
@@ -167,8 +166,7 @@ def _completed(
 def _matched(data: Subject, *, only_common: bool = False) -> Subject:
     """Return the data with the same labels and examples, in the order of their names."""
     pair = inputs.matched(data.predictions, data.plausibilities, only_common)
-    order = np.argsort(pair[0][names.EXAMPLE].values.astype(np.str_), kind="stable")
-    model, plausibilities = (array.isel({names.EXAMPLE: order}) for array in pair)
+    model, plausibilities = (array.sortby(names.EXAMPLE) for array in pair)
     return attrs.evolve(data, predictions=model, plausibilities=plausibilities)
 
 
@@ -179,13 +177,7 @@ def _along_order(array: xr.DataArray, source: xr.DataArray | None = None) -> xr.
 
 def subject_of_study(study: Subject, tables: Tables, *, disabled: Sequence[str] = ()) -> Subject:
     """Return the subject of a study: each half of the examples is calibrated on the other."""
-    hashes = hash_names(study.predictions[names.EXAMPLE].values)
-    groups, strata = (
-        None if name is None else example_values(name, [study.predictions])
-        for name in (study.cluster, study.stratify)
-    )
-    # The test examples of the first split of a study of halves.
-    half = split(hashes, split_keys(study.seed, FIRST), test=HALF, groups=groups, strata=strata)
+    half, groups = first_split(study.predictions, study.seed, HALF, study.cluster, study.stratify)
     with without_plugins(tuple(disabled)):
         methods = [_sets(study, half, name, table) for name, table in tables.items()]
         targets = {guarantee.target for method in methods for guarantee in method.guarantees}
@@ -203,7 +195,7 @@ def subject_of_study(study: Subject, tables: Tables, *, disabled: Sequence[str] 
         f"halves with random seed {study.seed}), each calibrated on the other, so that every "
         "example has a set. P-values are those of the first half."
     )
-    checks = _split_checks(study, half, tables)
+    checks = _split_checks(study, half, groups, tables)
     plausibilities = _along_order(mean_over_draws(study.plausibilities), study.predictions)
     model = _along_order(study.predictions)
     study = attrs.evolve(study, predictions=model, plausibilities=plausibilities)
@@ -228,20 +220,19 @@ def _sets(
     return method_sets(name, study, tested, reference=reference)
 
 
-def _split_checks(study: Subject, half: Bools, tables: Tables) -> list[Check]:
+def _split_checks(
+    study: Subject, half: Bools, clusters: Values | None, tables: Tables
+) -> list[Check]:
     words, model, cluster = study.words, study.predictions, study.cluster
-    examples, checks, values = words.examples, [], None
+    examples, checks = words.examples, []
     if cluster is None:
-        for owner in owners(model):
-            codes = codes_of(example_values(owner.name, [model]))[1]
-            both = np.intersect1d(codes[half], codes[~half]).size
+        for owner, both, _ in on_both_sides(model, half):
             text = (
                 f"{counted(both)} {plural(owner.name)} have {examples} on both sides of a split, "
                 f'which makes coverage look higher than it is: set cluster = "{owner.name}".'
             )
-            if both:
-                title = f"no {owner.name} on both sides"
-                checks.append(Check("cluster-on-both-sides", title, BROKEN, text))
+            title = f"no {owner.name} on both sides"
+            checks.append(Check("cluster-on-both-sides", title, BROKEN, text))
     else:
         group, groups = groups_of(model, cluster), plural(cluster)
         text = f"{counted(group.groups)} {groups} stay whole in every split."
@@ -256,12 +247,10 @@ def _split_checks(study: Subject, half: Bools, tables: Tables) -> list[Check]:
             )
             title = f"{examples} of one {cluster} are like any others"
             checks.append(Check("cluster-repeats", title, UNCHECKED, text))
-        values = example_values(cluster, [model])
-    first = {names.AUGMENTATION: 0} if names.AUGMENTATION in model.dims else {}
     with warnings.catch_warnings():
         # The report states the copies itself.
         warnings.simplefilter("ignore", PlausiblyWarning)
-        copies = warn_of_copies(model.isel(first, drop=True), values)
+        copies = warn_of_copies(model, clusters)
     text = f"No two {examples} on different sides of a split have exactly the same predictions."
     if copies:
         text = (

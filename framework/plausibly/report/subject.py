@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
@@ -106,14 +107,9 @@ class Subject:
     @cached_property
     def risk(self) -> Mapping[str, object]:
         """Levels of risk by label, of the labels that have one."""
-        for array in (self.predictions, self.plausibilities):
-            if RISK in array.coords and array[RISK].dims == (names.LABEL,):
-                levels = label_coordinate(RISK, [array])
-                return {
-                    name: level
-                    for name, level in levels.items()
-                    if not is_missing(level) and level != ""
-                }
+        with suppress(InputError):  # no label has one
+            levels = label_coordinate(RISK, (self.predictions, self.plausibilities)).items()
+            return {name: of for name, of in levels if not is_missing(of) and of != ""}
         return {}
 
     @cached_property

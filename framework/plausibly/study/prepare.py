@@ -106,15 +106,7 @@ def check_coordinates(settings: Settings, arrays: Sequence[xr.DataArray]) -> lis
         try:
             true_codes(true_label, arrays, label_names(arrays[0]))
         except InputError as error:
-            mistakes.append(
-                Mistake(
-                    "evaluation.true_label",
-                    error.what,
-                    advice=error.hint,
-                    expected=error.expected,
-                    found=error.found,
-                )
-            )
+            mistakes += [each.below("evaluation.true_label") for each in mistakes_in(error)]
     return mistakes
 
 
@@ -285,9 +277,11 @@ def _completed(
         for name in coordinates(plausibilities)
         if name not in model.coords
     }
-    model, plausibilities = _one_per(
-        _sorted(model.assign_coords(more)), _sorted(plausibilities), study
+    # By name: no result depends on the order of a file.
+    model, plausibilities = (
+        array.sortby(names.EXAMPLE) for array in (model.assign_coords(more), plausibilities)
     )
+    model, plausibilities = _one_per(model, plausibilities, study)
     if study.evaluation.by is None:
         shown = (study.report.text, study.report.thumbnail)
         known = {study.examples.cluster, study.evaluation.true_label, *shown}
@@ -303,12 +297,6 @@ def _completed(
         left_out=left_out_of(model, plausibilities),
         origin=origins(parts.document, made),
     )
-
-
-def _sorted(array: xr.DataArray) -> xr.DataArray:
-    """Return examples in the order of their names: no result depends on that of a file."""
-    order = np.argsort(array[names.EXAMPLE].values.astype(np.str_), kind="stable")
-    return array.isel({names.EXAMPLE: order})
 
 
 def _one_per(

@@ -390,7 +390,6 @@ def label_names(array: xr.DataArray | xr.Dataset) -> list[str]:
 
 
 def summary_of(table: xr.Dataset, source: str, *, brief: bool = False) -> str:
-    """Return the content of a file of annotations in one line."""
     kind = str(table.attrs[names.KIND])
     kind = "" if kind == "single-label" else f", {kind}"
     read_as = f"{table.attrs.get('reader', 'reader')}{kind}"

@@ -73,8 +73,6 @@ class File:
 
 @attrs.frozen(kw_only=True)
 class Recognised:
-    """Tables of settings, comments by key, lines about the files, and which were used."""
-
     tables: Mapping[str, object]
     comments: dict[str, str]
     about: dict[str, str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -29,7 +29,7 @@ from plausibly.evaluation.design import MethodTable, as_asked
 from plausibly.evaluation.inputs import codes_of, example_values
 from plausibly.evaluation.intervals import interval
 from plausibly.evaluation.shift import warn_of_copies
-from plausibly.evaluation.splits import split, split_keys, split_seed
+from plausibly.evaluation.splits import Values, split, split_keys, split_seed
 from plausibly.evaluation.study import (
     Study as ComparedStudy,
     compare,
@@ -44,7 +44,7 @@ from plausibly.kernels.types import Bools
 from plausibly.progress import Progress
 from plausibly.protocols import AGGREGATOR
 from plausibly.registry import called
-from plausibly.study.prepare import Prepared, StudyLike, groups_of, owners, plural, prepare
+from plausibly.study.prepare import Groups, Prepared, StudyLike, groups_of, owners, plural, prepare
 from plausibly.study.reading import remembering
 
 
@@ -90,21 +90,26 @@ def warn_of_groups(
                 stacklevel=3,
             )
         return
+    for owner, both, shared in on_both_sides(predictions, test):
+        warn(
+            "cluster-on-both-sides",
+            f"{counted(both)} {plural(owner.name)} are in calibration and in test",
+            expected=f"each {owner.name} on one side",
+            found=f"{counted(shared)} of {several(owner.examples, 'example')} shared",
+            hint=f'[examples] cluster = "{owner.name}"',
+            source=owner.name,
+            stacklevel=3,
+        )
+        return
+
+
+def on_both_sides(predictions: xr.DataArray, test: Bools) -> Iterator[tuple[Groups, int, int]]:
+    """Yield what examples belong to, how many of it a split parts, and the examples of these."""
     for owner in owners(predictions):
         codes = codes_of(example_values(owner.name, [predictions]))[1]
         both = np.intersect1d(codes[test], codes[~test])
         if both.size:
-            shared = int(np.isin(codes, both).sum())
-            warn(
-                "cluster-on-both-sides",
-                f"{counted(both.size)} {plural(owner.name)} are in calibration and in test",
-                expected=f"each {owner.name} on one side",
-                found=f"{counted(shared)} of {several(owner.examples, 'example')} shared",
-                hint=f'[examples] cluster = "{owner.name}"',
-                source=owner.name,
-                stacklevel=3,
-            )
-            return
+            yield owner, both.size, int(np.isin(codes, both).sum())
 
 
 @attrs.frozen
@@ -268,24 +273,12 @@ def run_study(
             checkpoint=checkpoint,
             progress=progress,
         )
-        groups, strata = (
-            None if name is None else example_values(name, [model])
-            for name in (cluster, splits.stratify)
-        )
-        test = split(
-            hash_names(model[names.EXAMPLE].values),
-            split_keys(study.seed, FIRST),
-            test=splits.test,
-            groups=groups,
-            strata=strata,
-        )
+        test, groups = first_split(model, study.seed, splits.test, cluster, splits.stratify)
         grouped = cluster is not None and all(
             clustered_by(table["calibrator"], cluster) for table in methods(ready).values()
         )
         warn_of_groups(model, test, cluster, grouped=grouped)
-        # Copies share all augmentations of an example, the first as well.
-        first = {names.AUGMENTATION: 0} if names.AUGMENTATION in model.dims else {}
-        warn_of_copies(model.isel(first, drop=True), groups, stacklevel=3)
+        warn_of_copies(model, groups, stacklevel=3)
         sets = _first_sets(ready, test)
         return StudyResult(
             prepared=ready,
@@ -299,6 +292,18 @@ def run_study(
                 cluster=cluster,
             ),
         )
+
+
+def first_split(
+    model: xr.DataArray, seed: int, test: float, cluster: str | None, stratify: str | None
+) -> tuple[Bools, Values | None]:
+    """Return the test examples of the first split of a study, and the clusters of all examples."""
+    groups, strata = (
+        None if name is None else example_values(name, [model]) for name in (cluster, stratify)
+    )
+    hashes = hash_names(model[names.EXAMPLE].values)
+    keys = split_keys(seed, FIRST)
+    return split(hashes, keys, test=test, groups=groups, strata=strata), groups
 
 
 def _design(ready: Prepared) -> dict[str, Any]:  # Any: each argument has its own type
