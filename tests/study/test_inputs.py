@@ -80,7 +80,8 @@ votes.csv"~reader = "long-table" -> x" & probabilities -> votes & "x" -> "probab
 | error files-swapped: annotations.path and predictions.path
 probabilities.csv: 0.80,0.15 -> 0.80,oops | probabilities.csv line 2
 votes.csv: c00,w0,cat -> c00,w0,cat,x & seed -> sede | 1 sede: no such | votes.csv line 2 has 4
-[[methods]]~calib -> [[methods]]~name = "everyone"~calib | method-twice: two methods of the study
+[[methods]]~calib -> [[methods]]~name = "everyone"~calib | method-twice: two methods of the study \
+| hint add a name to one of them, such as name = "first"
 votes.csv: task,worker,label -> item,rater,answer | [annotations] columns = { example =
 probabilities.csv: cat,dog,fox -> cat,"dog ",fox | strip = true
 probabilities.csv: cat,dog,fox -> cat,dog,Fox | [labels] rename = { fox = "Fox" }

@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.calibration.data import coordinates_over
+from plausibly.calibration.data import check_coordinate, coordinates_over
 from plausibly.data import names, validate
 from plausibly.data.names import is_missing, name_text, name_texts, positions, quoted, text_array
 from plausibly.data.plausibilities import Plausibilities
@@ -175,6 +175,8 @@ def coverage_by(
         grouper = named.get(by, ByCoordinate(by))
     else:
         grouper = ByCoordinate(*by) if isinstance(by, Sequence) else by
+        if not hasattr(grouper, "measure"):
+            check_coordinate(grouper)
     check_option("tie policy", ties, TIES, 'ties="first"')
     prepared = prepare(sets, plausibilities, cluster, interval, confidence, seed, only_common)
     return prepared.squeezed(grouper.measure(prepared, ties))
