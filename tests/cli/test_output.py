@@ -244,6 +244,30 @@ def test_a_reader_that_closed_the_pipe_is_no_error(world: World) -> None:
     assert world.path("lam.csv").exists()
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.parametrize("words", [["info"], ["info", "--json"], ["--help"]])
+def test_a_full_disk_is_an_error_like_others(words: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        ran = subprocess.run(
+            [sys.executable, "-m", "plausibly", *words],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            timeout=60,
+        )
+    assert (ran.returncode, ran.stderr.split(":")[0]) == (2, "error file-unreadable")
+
+
+def test_a_path_is_named_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / ("many" * 20)
+
+    def body() -> None:
+        path.read_text()
+
+    assert Output("study").run(body) == 2
+    assert str(path) in capsys.readouterr().err
+
+
 # ---- terminals
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cli_world import CALIBRATE, EVALUATE, PREDICT, World, done, run, typed
+from cli_world import CALIBRATE, EVALUATE, PREDICT, World, done, refused, run, typed
 
 FILE = """\
 alphas = [0.25]
@@ -108,3 +108,9 @@ def test_commands_run_with_the_file_alone(world: World, files: str) -> None:
     # The predictor remembers the columns, so that the file is not needed for it.
     done(f"predict -p {tables['new']['predictions']} --config none -o again.csv")
     assert Path("again.csv").read_bytes() == Path("sets.csv").read_bytes()
+
+
+def test_a_hint_is_typed_as_the_command_takes_it(world: World) -> None:
+    refused("agreement -a votes.csv --confidence 2", "option-range", "hint --confidence 0.95")
+    plan = "plan -a votes.csv -p probabilities.csv --within 0.1 --set plan.confidence=2"
+    refused(plan, "option-range", "hint --set plan.confidence=0.9")

@@ -259,6 +259,8 @@ UNREAD: list[tuple[object, str | None, str, str]] = [
     (SHARES.tolist(), None, "label-unknown", "expected one of 3 declared labels"),
     ([["benign", "unknown"]] * 60, None, "label-unknown", "unknown"),
     (COUNTS, "soft-label", "kind-unfit", 'found kind "soft-label" hint leave kind= out'),
+    (LAM, "counts", "kind-unfit", "expected no kind found"),
+    (TABLE, "single-label", "kind-unfit", "expected no kind found"),
     (COUNTS, None, "kind-missing", 'found 0, 4, 0 hint kind="counts", or kind="single-label"'),
     (
         pd.DataFrame(CODES, columns=READERS[:3]),

@@ -188,6 +188,16 @@ def test_alpha_of_the_estimator_is_read_when_sets_are_predicted() -> None:
     assert (model.predict_set(X_NEW) == both[..., 1]).all()
 
 
+def test_a_model_of_several_outputs() -> None:
+    several = np.column_stack([Y_TRAIN, Y_TRAIN])
+    model = AmbiguousConformalClassifier(DecisionTreeClassifier()).fit(X_TRAIN, several)
+    with refused("outputs-several", "found 2 per row"):
+        model.conformalize(X, VOTES)
+    frozen = FrozenEstimator(DecisionTreeClassifier().fit(X_TRAIN, several))
+    with refused("outputs-several"):
+        AmbiguousConformalClassifier(frozen).conformalize(X, VOTES)
+
+
 def test_a_model_without_probabilities() -> None:
     model = AmbiguousConformalClassifier(LinearSVC()).fit(X_TRAIN, Y_TRAIN)
     assert not hasattr(model, "predict_proba")

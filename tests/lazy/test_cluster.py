@@ -73,5 +73,11 @@ def test_a_command_computes_with_a_scheduler(
         "'pigeon'",
         "hint start one (dask scheduler), or --set compute.scheduler=local",
     )
+    cli_world.refused(
+        f"{calibrate} -o chunked.nc --set compute.scheduler=local",
+        "option-unfit",
+        "compute.scheduler has no meaning without compute.chunks",
+        "hint --set compute.chunks=10000",
+    )
     # The default of what is computed later stays.
     assert CAL.chunk(example=15).identical(CAL.chunk(example=15).compute())

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pickle
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 from plausibly.errors import ComponentError, MissingExtra
 from plausibly.plugin import AGGREGATOR, CALIBRATOR
 from plausibly.protocols import Kind
+from plausibly.registry.listing import about
 from plausibly.registry.mistakes import ParameterError
 from refusals import refused
 from registry_components import By, Drawn, Frequency, Plugins, Smoothed, offering
@@ -242,13 +244,14 @@ def test_a_class_may_be_registered_again_for_this_run(plugins: Plugins) -> None:
         (AGGREGATOR, "frequency", Smoothed, "name-clash", "beside that of votes"),
         *(
             (AGGREGATOR, name, Frequency, "component-name", "lower-case letters, digits and")
-            for name in ("Plackett Luce", "a:b", "")
+            for name in ("Plackett Luce", "a:b", "", None)
         ),
         *(
             (AGGREGATOR, "mine", t, "component-target", 'where to find it: "package.module:Name"')
             for t in ("module", "m:", "a b:c", ":x", Frequency())
         ),
         ("aggregator", "mine", Frequency, "component-kind", "such as AGGREGATOR found"),
+        ([], "mine", Frequency, "component-kind", "such as AGGREGATOR found"),
     ],
 )
 def test_a_registration_is_refused(
@@ -265,6 +268,32 @@ def test_a_registration_is_refused(
         made.register(kind, name, target)
     assert made.create(AGGREGATOR, "taken") == Smoothed()
     assert made.create(AGGREGATOR, "frequency") == Frequency()
+
+
+def test_a_target_may_be_partial_or_an_object(plugins: Plugins) -> None:
+    class Making:
+        """Make an aggregator."""
+
+        def __call__(self, rounds: int = 7) -> Smoothed:
+            return Smoothed(rounds=rounds)
+
+    made = plugins.registry()
+    targets: dict[str, Callable[..., Smoothed]] = {
+        "eager": partial(partial(Smoothed), rounds=3),
+        "made": Making(),
+    }
+    for name, target in targets.items():
+        made.register(AGGREGATOR, name, target)
+        made.register(AGGREGATOR, name, target)
+    assert made.create(AGGREGATOR, "eager", {"prior": 2.0}) == Smoothed(rounds=3, prior=2.0)
+    assert made.create(AGGREGATOR, "made") == Smoothed(rounds=7)
+    with refused("component-parameter", "rounds: expected an integer, found the text"):
+        made.create(AGGREGATOR, "made", {"rounds": "3"})
+    eager, other = (e for e in made.entries(AGGREGATOR) if e.name in ("eager", "made"))
+    assert eager.place == "registry_components:Smoothed"
+    assert other.place.endswith("Making.__call__")
+    parameters = {p.name: p.default for p in about(eager.load(), lambda value: value)}
+    assert (parameters["rounds"], parameters["ties"]) == ("3", '"first"')
 
 
 def test_a_component_is_described_as_plain_data(plugins: Plugins) -> None:

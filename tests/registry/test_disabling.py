@@ -79,6 +79,20 @@ def test_failures_of_plugins_that_are_off_cause_no_warning(plugins: Plugins) -> 
         made.create(AGGREGATOR, "frequency")
 
 
+@pytest.mark.parametrize("by", ["[plugins] disable", VARIABLE])
+def test_a_name_to_disable_that_nothing_has_causes_one_warning(thesis: Plugins, by: str) -> None:
+    names = ["thesiss", "*", "tools"]
+    made = thesis.registry(disabled=",".join(names) if by == VARIABLE else "")
+    with (
+        warned("plugin-unknown", f'{by} names "thesiss"', "hint write thesis"),
+        made.disabling(*([] if by == VARIABLE else names), by=by),
+    ):
+        for _ in range(2):
+            assert made.create(AGGREGATOR, "frequency") == Frequency()
+        assert len(made.disabled()) == 2
+    assert thesis.imported == ["votes", "calibration"]
+
+
 def test_blocks_nest_and_end(thesis: Plugins) -> None:
     made = thesis.registry()
     assert made.create(AGGREGATOR, "thesis:pl") == Smoothed()

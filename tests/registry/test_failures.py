@@ -113,6 +113,12 @@ def test_a_hook_that_fails(
     assert plugin.reason.startswith(reason)
 
 
+def test_a_plugin_of_ours_that_fails_is_installed_again(plugins: Plugins) -> None:
+    plugins.add("broken", broken)
+    (failure,) = plugins.registry().failures()
+    assert failure.hint == "pip install --force-reinstall plausibly"
+
+
 def test_a_hook_may_have_any_name_and_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
     def more(registrar: Registrar, extra: int = 1) -> None:
         good(registrar)

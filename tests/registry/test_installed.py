@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from plausibly.registry import registry
+from plausibly.registry.entries import VARIABLE
 from registry_components import write_distribution
 
 GOOD = """
@@ -83,6 +84,8 @@ assert all(isinstance(w.message, PlausiblyWarning) for w in caught)
 print(*sorted(w.message.source for w in caught))
 print(registry.default().describe(AGGREGATOR, made)["name"])
 for failure in registry.default().failures():
+    if failure.stage == "metadata":
+        assert failure.hint.startswith("pip install --force-reinstall malformed, or ")
     reason = "any" if failure.stage == "metadata" else failure.reason
     print(f"{failure.source} failed at {failure.stage}: {reason}")
 """
@@ -126,5 +129,6 @@ def test_metadata_may_be_missing_or_unreadable(monkeypatch: pytest.MonkeyPatch) 
     (plugin,) = registry.other_plugins()
     assert str(plugin.source) == "distribution 0 on the path (distribution 0 on the path)"
     assert plugin.reason == "OSError: disk error"
+    assert plugin.hint == f'do without: {VARIABLE}="distribution 0 on the path"'
     monkeypatch.setattr(registry, "GROUP", "no-such-distribution-xyz")
     assert not list(registry.own_plugins())

@@ -83,6 +83,7 @@ MISTAKES = [  # in WHOLE: what is replaced, by what, line and path of the mistak
     ("count = 6", "draws = [1, 0]", "25 splits.draws", "found [1, 0]"),
     ("count = 6", "sizes = [5, 7, 5]", "25 splits.sizes", "found [5, 7, 5]"),
     ("count = 6", "sizes = [5.5]", "25 splits.sizes[0]", "expected an integer, found 5.5"),
+    ("count = 6", "repeats = 6", "25 splits.repeats", 'did you mean "count"?'),
     ("count = 6", "strata = 'site'", "25 splits.strata", 'did you mean "stratify"?'),
     ('folder = "out"', "folder = 3", "29 output.folder", "expected a path, found 3"),
     (VOTED, 'calibrator = "majorty-vote"', "18 methods[1].calibrator", '"majority-vote"? All: pl'),
@@ -121,6 +122,11 @@ MISSING = {
 @pytest.mark.parametrize("text", MISSING)
 def test_missing_and_conflicting_tables_are_mistakes(text: str) -> None:
     assert [row.partition(": ")[0] for row in rows(text)] == MISSING[text]
+
+
+def test_one_table_where_a_list_of_tables_is_expected() -> None:
+    (row,) = rows(f"{PATHS}[methods]\ncalibrator = 'expected'\n")
+    assert row.endswith("found a table; write [[methods]]")
 
 
 def test_paths_start_where_the_file_lies_and_other_values_stay() -> None:

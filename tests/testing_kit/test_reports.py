@@ -165,6 +165,7 @@ CALLS: list[tuple[Callable[[], object], str, str]] = [
     ),
     (lambda: check_aggregator(PairWins()), "kit-data-missing", "no annotations of kind pairs"),
     (lambda: testing.check_reader(Bars(), path="x.csv"), "kit-data-missing", "is no file x.csv"),
+    (lambda: testing.check_reader(Bars(), path=7), "kit-data-missing", "is no file 7"),  # type: ignore[arg-type]  # wrong on purpose
     (
         lambda: check("agregator", Shares()),
         "kind-unknown",

@@ -238,6 +238,14 @@ def computing(compute: Compute, *, dry_run: bool = False) -> Iterator[None]:
     """Have chunks computed by a scheduler, and close what was opened for it."""
     scheduler = compute.scheduler
     if compute.chunks is None:
+        if scheduler is not None:
+            raise unfit(
+                "compute.scheduler",
+                "without compute.chunks",
+                expected="a number of examples to read at a time",
+                found=f"compute.scheduler={scheduler}",
+                hint="chunks=10000",
+            )
         yield
         return
     from plausibly.extras import require

@@ -119,13 +119,7 @@ class Output:
                 )
                 failure.__cause__ = error
             except OSError as error:  # of a path that is too long, or a full disk
-                failure = InputError(
-                    "file-unreadable",
-                    f"{str(error.filename or 'the output')[:40]}: {error.strerror or error}",
-                    expected="a place that can be read and written",
-                    hint="name another file",
-                )
-                failure.__cause__ = error
+                failure = _unreadable(error)
             except BaseException as error:  # noqa: BLE001  # all errors are printed in one form
                 failure = InputError(
                     "unexpected",
@@ -145,7 +139,10 @@ class Output:
                 _print(layout.fields([("replaced", ", ".join(shown))]), sys.stderr)
         # A command that has no document of its own prints one only to state an error.
         if self.json and (self.document or failure is not None):
-            self._print_document(failure)
+            try:
+                self._print_document(failure)
+            except OSError as error:
+                failure = failure or _unreadable(error)
         if failure is not None:
             code = failure.exit_code
             if self.debug:
@@ -189,6 +186,17 @@ class Output:
         ascii_ = not encoding.startswith("utf")
         text = json.dumps(_plain(document), indent=2, ensure_ascii=ascii_, allow_nan=False)
         _print(text, stream, styled=False)
+
+
+def _unreadable(error: OSError) -> InputError:
+    failure = InputError(
+        "file-unreadable",
+        f"{error.filename or 'the output'}: {error.strerror or error}",
+        expected="a place that can be read and written",
+        hint="name another file",
+    )
+    failure.__cause__ = error
+    return failure
 
 
 def _plain(value: object) -> object:

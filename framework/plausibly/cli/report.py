@@ -11,7 +11,7 @@ import typer
 
 from plausibly.cli import layout, options
 from plausibly.cli.output import DryRun, Output, check_path, show_dry_run
-from plausibly.config.load import Draft
+from plausibly.config.load import NAME, Draft
 from plausibly.errors import InputError
 
 if TYPE_CHECKING:
@@ -209,6 +209,8 @@ def after_run(output: Output, result: StudyResult) -> Path:
 def _command(words: Sequence[object], loaded: Draft) -> str:
     """Return the command that gives a report again: files by their names, where they lie."""
     parts: list[object] = ["plausibly", "report", *words]
+    if (file := loaded.document.path) is not None and file != Path(NAME):
+        parts += ["--config", file.name]
     for key, (flag, value) in loaded.typed.items():
         if key in ("output.report", "output.predictor"):
             continue

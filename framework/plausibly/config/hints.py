@@ -35,6 +35,7 @@ KEYS: Mapping[str, str] = {
     "draws": "method.calibrator.draws",
     "responses": "plan.answers",
     "resamples": "{command}.resamples",
+    "confidence": "{command}.confidence",
 }
 """Key of each argument that a hint may name."""
 
@@ -70,7 +71,7 @@ def _rewritten(hint: str, write: Callable[[str, object, bool], str | None]) -> s
 
 def as_keys(hint: str) -> str:
     def write(name: str, value: object, beside: bool) -> str | None:
-        if name not in KEYS:
+        if name not in KEYS or name in ("resamples", "confidence"):  # no keys of a study
             return None
         table, _, key = KEYS[name].partition(".")
         if name in _LISTS and isinstance(value, str):

@@ -6,6 +6,7 @@ import importlib.metadata as metadata
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from importlib import import_module
 
 import attrs
@@ -45,6 +46,13 @@ def missing(distribution: str, extra: str) -> tuple[str, ...]:
 def normalised(name: str) -> str:
     """Return the name by which two spellings of one plugin or distribution are equal."""
     return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def underlying(target: Callable[..., object]) -> Callable[..., object]:
+    """Return the class or function behind a partial one, or the method that an object calls."""
+    while isinstance(target, partial):
+        target = target.func
+    return target if hasattr(target, "__qualname__") else type(target).__call__
 
 
 THIS_RUN = "(this run)"
@@ -103,7 +111,8 @@ class Entry:
         """The module and the name in it, as in a target that is text."""
         if isinstance(self.target, str):
             return self.target
-        return f"{self.target.__module__}:{self.target.__qualname__}"
+        target = underlying(self.target)
+        return f"{target.__module__}:{target.__qualname__}"
 
     @property
     def stable_name(self) -> str:

@@ -12,7 +12,7 @@ import attrs
 
 from plausibly.errors import ComponentError, InputError, MissingExtra, listed
 from plausibly.protocols import KIND_BY_NAME, Kind
-from plausibly.registry.entries import Entry, Source, missing, reason_of
+from plausibly.registry.entries import Entry, Source, missing, reason_of, underlying
 from plausibly.registry.mistakes import written
 from plausibly.registry.parameters import expected, parameters_of
 from plausibly.registry.registry import Registry, check
@@ -52,6 +52,7 @@ def about(target: Callable[..., object], plain: Describe) -> tuple[About, ...]:
 def helps(target: Callable[..., object]) -> dict[str, str]:
     """Return what the parameters of a class or function mean, where its author says it."""
     meanings: dict[str, str] = {}
+    target = underlying(target)
     for base in reversed(target.__mro__ if isinstance(target, type) else [target]):
         doc = vars(base).get("__doc__") if isinstance(base, type) else inspect.getdoc(base)
         for section in _SECTION.findall(inspect.cleandoc(doc or "") + "\n"):

@@ -13,6 +13,9 @@ import attrs
 
 from plausibly.errors import ComponentError, InputError, MissingExtra
 
+_ALSO_CALLED = {"repeats": "count", "n_repeats": "count", "n_splits": "count"}
+"""Keys as other libraries call them, with ours."""
+
 _OF_ATTRS = re.compile(r"'\w+' (?P<rule>must be .+): (?P<value>.+)")
 
 
@@ -121,7 +124,8 @@ def unknown_key(
     """Return the mistake of a key that is none of `known`, with the likely one."""
     names = list(known)
     name, text = str(key), f"no such {noun}; "
-    if close := get_close_matches(name, names, n=1):
+    also = [ours for ours in names if ours == _ALSO_CALLED.get(name)]
+    if close := get_close_matches(name, names, n=1) or also:
         meant = close[0]
         text += f'did you mean "{meant}"?'
         return Mistake(name, text, meant, written(value), unknown=True, expected=meant, found=name)

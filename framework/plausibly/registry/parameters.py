@@ -20,7 +20,7 @@ import attrs
 from plausibly.errors import ComponentError
 from plausibly.protocols import KINDS, Kind
 from plausibly.registry.conformance import problems
-from plausibly.registry.entries import Entry, an
+from plausibly.registry.entries import Entry, an, underlying
 from plausibly.registry.mistakes import (
     Mistake,
     Mistakes,
@@ -84,12 +84,13 @@ def parameters_of(target: Callable[..., object], *, typed: bool = False) -> tupl
 
 
 def _type_hints(target: Callable[..., object]) -> dict[str, Any]:  # Any: types of any form
+    target = underlying(target)
     plain = isinstance(target, type) and not has_fields(target)
     source = inspect.getattr_static(target, "__init__") if plain else target
     try:
         return typing.get_type_hints(source)
     except (NameError, AttributeError) as error:
-        name = f"{target.__module__}.{getattr(target, '__qualname__', target)}"
+        name = f"{target.__module__}.{target.__qualname__}"
         raise ComponentError(
             "component-types",
             f"the parameters of {name} have types that do not exist at run time",
@@ -193,7 +194,9 @@ class Strict:
 
     def _many(self, value: object, wanted: object) -> object:
         if not isinstance(value, list | tuple | Set):
-            raise Wrong(expected(wanted), value, [value] if isinstance(value, str) else None)
+            tables = isinstance(value, Mapping) and any(map(has_fields, typing.get_args(wanted)))
+            alone = isinstance(value, str) or tables
+            raise Wrong(expected(wanted), value, [value] if alone else None)
         items, arguments = list(value), typing.get_args(wanted)
         origin = typing.get_origin(wanted) or wanted
         if origin is tuple and arguments and arguments[-1] is not Ellipsis:

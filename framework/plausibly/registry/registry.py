@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeVar, cast
 import attrs
 import pluggy
 
-from plausibly.errors import ComponentError, InputError, PlausiblyWarning, counted, listed
+from plausibly.errors import ComponentError, InputError, PlausiblyWarning, counted, listed, warn
 from plausibly.protocols import KINDS, ComponentLike, Kind
 from plausibly.registry.conformance import complete, members, problems
 from plausibly.registry.entries import (
@@ -57,7 +57,6 @@ class Registrar:
 
     source: Source
     entries: list[Entry] = attrs.field(factory=list)
-    _names: set[tuple[object, str]] = attrs.field(factory=set, init=False, repr=False)
 
     def add(
         self,
@@ -96,10 +95,12 @@ class Registrar:
             If kind, name or target cannot be used, or the plugin already offers this name.
         """
         usable = _TARGET.fullmatch(target) if isinstance(target, str) else callable(target)
+        called: object = name  # whatever an author passes
+        taken = [(entry.kind, entry.name) for entry in self.entries]
         for right, message, expected, value in (
             (kind in KINDS, "component-kind", "a kind, such as AGGREGATOR", kind),
             (
-                _NAME.fullmatch(name),
+                isinstance(called, str) and _NAME.fullmatch(called),
                 "component-name",
                 "a name of lower-case letters, digits and single hyphens",
                 name,
@@ -110,7 +111,12 @@ class Registrar:
                 'a class, a function, or where to find it: "package.module:Name"',
                 target,
             ),
-            ((kind, name) not in self._names, "name-clash", "each name once", name),
+            (
+                (getattr(kind, "name", None), name) not in taken,
+                "name-clash",
+                "each name once",
+                name,
+            ),
         ):
             if not right:
                 raise ComponentError(
@@ -121,7 +127,6 @@ class Registrar:
                     hint='a call such as add(AGGREGATOR, "my-name", MyClass)',
                     source=self.source.plugin,
                 )
-        self._names.add((kind, name))
         entry = Entry(kind.name, name, target, self.source, summary, extra, suffixes)
         self.entries.append(entry)
 
@@ -167,6 +172,11 @@ class Plugin:
     @property
     def hint(self) -> str:
         name = self.source.distribution
+        if self.source.builtin:
+            return f"pip install --force-reinstall {name}"
+        if self.stage == "metadata":  # upgrading and uninstalling read it too
+            again = "" if " " in name else f"pip install --force-reinstall {name}, or "
+            return f'{again}do without: {VARIABLE}="{name}"'
         return f"pip install --upgrade {name}, or pip uninstall {name}"
 
     def run(self) -> None:
@@ -251,7 +261,7 @@ class Registry:
         self._plugins = [*own(), self._this_run]
         self._scanned = False
         self._blocks: list[list[Disabled]] = []
-        self._reported: list[Plugin] = []
+        self._reported: list[Plugin | Disabled] = []
 
     # Any: each kind has its own Protocol
     def entries(self, kind: Kind[Any] | None = None, *, off: bool = False) -> tuple[Entry, ...]:
@@ -281,14 +291,42 @@ class Registry:
     def disabled(self) -> dict[Source, Disabled]:
         """Return every plugin here that is turned off, with where; none of them is imported."""
         self._load(others=True)
+        self._warn_of_unknown()
         turned_off = {plugin.source: self.off(plugin.source) for plugin in self._plugins}
         return {source: name for source, name in turned_off.items() if name is not None}
 
     def off(self, source: Source) -> Disabled | None:
+        return next((name for name in self._off_names() if name.means(source)), None)
+
+    def _off_names(self) -> list[Disabled]:
         names = [disabled for block in tuple(self._blocks) for disabled in block]
         if listing := os.environ.get(VARIABLE):
             names += [Disabled(name, VARIABLE) for name in listing.split(",")]
-        return next((name for name in names if name.means(source)), None)
+        return names
+
+    def _warn_of_unknown(self) -> None:
+        """Warn once of each name to do without that no plugin here has."""
+        for unknown in self._off_names():
+            name = unknown.name.strip()
+            if name in ("", "*") or unknown in self._reported:
+                continue
+            if not any(unknown.means(plugin.source) for plugin in self._plugins):
+                self._scan()
+            sources = [plugin.source for plugin in self._plugins]
+            if any(map(unknown.means, sources)):
+                continue
+            self._reported.append(unknown)
+            known = {text for s in sources for text in (s.plugin, s.distribution) if text}
+            close = get_close_matches(name, sorted(known), n=1)
+            warn(
+                "plugin-unknown",
+                f'{unknown.by} names "{name}", but no plugin has this name',
+                expected="a plugin or a distribution",
+                found=name,
+                hint=f"write {close[0]}" if close else "plausibly plugins list",
+                source=name,
+                stacklevel=4,
+            )
 
     @contextmanager
     def disabling(self, *names: str, by: str = "disabling(...)") -> Iterator[None]:
@@ -303,6 +341,7 @@ class Registry:
 
     def report(self) -> None:
         """Warn once of each plugin that failed; where plugins are strict, raise an error."""
+        self._warn_of_unknown()
         strict = os.environ.get(STRICT, "").strip() not in ("", "0")
         for failure in self.failures(others=strict):
             if failure in self._reported and not strict:
@@ -482,21 +521,28 @@ class Registry:
     def _load(self, *, others: bool) -> list[Entry]:
         """Run the hooks of our own plugins, and of `others` that are on; return every entry."""
         with self._lock:
-            if others and not self._scanned:
-                reserved = {GROUP, *(normalised(p.source.plugin) for p in self._plugins)}
-                plugins = list(self._others())
-                for plugin in plugins:
-                    name = plugin.source.plugin
-                    if plugin.error is None and normalised(name) in reserved:
-                        plugin.stage = "name"
-                        plugin.error = LookupError(f"{name} is a name of plausibly's own")
-                self._plugins += plugins
-                self._scanned = True
+            if others:
+                self._scan()
             for plugin in list(self._plugins):
                 wanted = plugin.source.builtin or (others and self.off(plugin.source) is None)
                 if wanted and not plugin.ran and plugin.error is None:
                     plugin.run()
             return [entry for plugin in self._plugins for entry in plugin.entries]
+
+    def _scan(self) -> None:
+        """Read which plugins other distributions declare, once; none of them is imported."""
+        with self._lock:
+            if self._scanned:
+                return
+            reserved = {GROUP, *(normalised(p.source.plugin) for p in self._plugins)}
+            plugins = list(self._others())
+            for plugin in plugins:
+                name = plugin.source.plugin
+                if plugin.error is None and normalised(name) in reserved:
+                    plugin.stage = "name"
+                    plugin.error = LookupError(f"{name} is a name of plausibly's own")
+            self._plugins += plugins
+            self._scanned = True
 
     def _unknown(self, kind: Kind[Any], name: str) -> ComponentError:
         """Return the error for a name of which no plugin that works and is on has a component."""

@@ -196,6 +196,7 @@ class Labels:
 _LONG = ("example", "annotator", "label")
 _SOURCE = "annotations"
 SINGLE, COUNTS = "single-label", "counts"
+_NUMBERS_OR_LABELS = "in a frame or an array are numbers or labels"
 
 
 def _refused(name: str, what: str, expected: str, found: str, hint: str) -> InputError:
@@ -239,11 +240,12 @@ class Reading:
         if hasattr(source, "toarray"):  # sparse
             source = source.toarray()
         if isinstance(source, (xr.DataArray, xr.Dataset)):
+            self._check_kind("under names have their kind")
             return named(source, self.rows)
         if hasattr(source, "to_pandas"):  # a frame of another library
             source = source.to_pandas()
         if isinstance(source, pd.DataFrame):
-            self._check_kind()
+            self._check_kind(_NUMBERS_OR_LABELS, COUNTS, SINGLE)
             return self._of_frame(source)
         if isinstance(source, pd.Series):
             return self._of_answers([[value] for value in source.tolist()], self._names_of(source))
@@ -252,7 +254,7 @@ class Reading:
             source = np.asarray(source) if len(sizes) == 1 else source
         if isinstance(source, np.ndarray) and source.ndim == 2:
             if source.dtype.kind in "iufb":
-                self._check_kind()
+                self._check_kind(_NUMBERS_OR_LABELS, COUNTS, SINGLE)
                 if self.kind != SINGLE:
                     check_length(len(source), len(self.rows.names), _SOURCE)
                     return self._of_numbers(source, self.rows.names)
@@ -261,12 +263,12 @@ class Reading:
         check_length(len(answers), len(self.rows.names), _SOURCE)
         return self._of_answers(answers, self.rows.names)
 
-    def _check_kind(self) -> None:
-        if self.kind not in (None, COUNTS, SINGLE):
+    def _check_kind(self, what: str, *known: str) -> None:
+        if self.kind not in (None, *known):
             raise _refused(
                 "kind-unfit",
-                "in a frame or an array are numbers or labels",
-                f"no kind, {COUNTS} or {SINGLE}",
+                what,
+                f"no kind, or {' or '.join(known)}" if known else "no kind",
                 f'kind "{self.kind}"',
                 "leave kind= out",
             )

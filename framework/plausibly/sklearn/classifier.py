@@ -214,7 +214,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
                 check_is_fitted(self)
             self._adopt(self.estimator.fit(X, None))
         rows = Rows.of(X, examples)
-        named_annotations = Reading(rows, Labels(self.classes_), kind).read(annotations)
+        named_annotations = Reading(rows, self._labels(), kind).read(annotations)
         if self._seen is not None:
             self._seen.warn_if_again(X, rows)
         self.predictor_ = calibrate(
@@ -335,7 +335,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         """
         wanted, rows = self._one_alpha(alpha), Rows.of(X, examples)
         self._calibrated()
-        answers = Reading(rows, Labels(self.classes_), kind).read(annotations)
+        answers = Reading(rows, self._labels(), kind).read(annotations)
         aggregated = plausibilities(answers, self.aggregator, self.seed)
         sets = self._sets(X, wanted, rows, coordinates).assign_coords({names.EXAMPLE: rows.names})
         return float(evaluate(sets, aggregated).coverage)
@@ -346,6 +346,18 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
 
     def _chosen(self) -> Any:  # Any: as above
         return LogisticRegression() if self.estimator is None else self.estimator
+
+    def _labels(self) -> Labels:
+        if isinstance(self.classes_, list):
+            raise InputError(
+                "outputs-several",
+                "the estimator predicts several outputs",
+                expected="one label per row of X",
+                found=f"{len(self.classes_)} per row",
+                hint="one classifier for each column of y",
+                source="estimator",
+            )
+        return Labels(self.classes_)
 
     def _adopt(self, fitted: Any) -> None:  # Any: as above
         """Take a fitted estimator, and forget the calibration of another one."""
@@ -394,7 +406,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
                 hint=f"estimator=CalibratedClassifierCV({called}())",
                 source=called,
             )
-        labels = Labels(self.classes_).names
+        labels = self._labels().names
         return rows.labelled(self.predict_proba(x), labels, coordinates, prefix=prefix)
 
     def set_output(self, transform: str | None = None) -> Self:

@@ -113,7 +113,7 @@ def check(
     Returns
     -------
     Report
-        ``str(report)`` is such as ``24 of 25 rules hold, 1 expected failure``.
+        ``str(report)`` is such as ``18 of 19 rules hold, expected failure: 1``.
 
     Raises
     ------

@@ -68,7 +68,7 @@ def fixture_for(
     kind: str | None = None,
     labels: Sequence[str] | None = None,
 ) -> ReaderFixture | InputError:
-    if path is None or not Path(path).exists():
+    if not isinstance(path, str | Path) or not Path(path).exists():
         hint = "path=..., a small file of its syntax"
         return no_data(f"there is no file {path or 'to try it on'}", hint)
     return ReaderFixture(Path(path), kind, None if labels is None else tuple(labels))
