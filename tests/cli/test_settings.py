@@ -113,4 +113,4 @@ def test_commands_run_with_the_file_alone(world: World, files: str) -> None:
 def test_a_hint_is_typed_as_the_command_takes_it(world: World) -> None:
     refused("agreement -a votes.csv --confidence 2", "option-range", "hint --confidence 0.95")
     plan = "plan -a votes.csv -p probabilities.csv --within 0.1 --set plan.confidence=2"
-    refused(plan, "option-range", "hint --set plan.confidence=0.9")
+    refused(plan, "option-range", "hint --confidence 0.9")

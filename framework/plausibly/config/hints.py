@@ -35,7 +35,6 @@ KEYS: Mapping[str, str] = {
     "draws": "method.calibrator.draws",
     "responses": "plan.answers",
     "resamples": "{command}.resamples",
-    "confidence": "{command}.confidence",
 }
 """Key of each argument that a hint may name."""
 
@@ -43,7 +42,7 @@ _PAIRS = ("columns", "states", "rename", "words")
 _LISTS = ("missing", "by")
 
 # Arguments with flags of some commands, and no key of a file.
-_WITHOUT_KEY = ("alpha", "path", "n", "order", "reference", "splits", "within")
+_WITHOUT_KEY = ["alpha", "confidence", "path", "n", "order", "reference", "splits", "within"]
 # Calls stay as they are; the comma after an argument is none between flags.
 _ARGUMENT = re.compile(
     rf"[\w.]+\([^()]*\)|(?P<beside>(?<=[\]}}\"'0-9e]), )?(?<![\w.(\"])"
@@ -71,7 +70,7 @@ def _rewritten(hint: str, write: Callable[[str, object, bool], str | None]) -> s
 
 def as_keys(hint: str) -> str:
     def write(name: str, value: object, beside: bool) -> str | None:
-        if name not in KEYS or name in ("resamples", "confidence"):  # no keys of a study
+        if name not in KEYS:
             return None
         table, _, key = KEYS[name].partition(".")
         if name in _LISTS and isinstance(value, str):
