@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import textwrap
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
@@ -292,11 +291,11 @@ class Guarantee(Claim):
         return [*parts, *notes, ("not claimed", self.not_claimed)]
 
     def __str__(self) -> str:
-        wrapper = textwrap.TextWrapper(
-            _WIDTH, subsequent_indent=" " * 15, break_on_hyphens=False, break_long_words=False
-        )
-        parts = [wrapper.fill(f"  {title:<13}{words}") for title, words in self.rows()]
-        return "\n".join([self.statement(), *parts])
+        lines = [self.statement()]
+        for title, words in self.rows():
+            line = f"  {title:<13}{words}".replace("\n", " ")
+            lines += text.wrapped(line, _WIDTH, indent=15)
+        return "\n".join(lines)
 
     # Any: the printer of IPython, which shows this in cells and consoles
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:

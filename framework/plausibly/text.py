@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import NewType
 
@@ -15,6 +16,18 @@ def percent(share: float) -> str:
     if 0 < share < 0.01:
         return "under 1%"
     return "over 99%" if 0.99 < share < 1 else f"{100 * share:.0f}%"
+
+
+def wrapped(text: str, width: int = 80, *, indent: int = 0) -> list[str]:
+    """Return the lines of a text, `indent` columns in but for the first; words are never cut."""
+    return textwrap.wrap(
+        text,
+        width,
+        subsequent_indent=" " * indent,
+        break_on_hyphens=False,
+        break_long_words=False,
+        replace_whitespace=False,
+    )
 
 
 _TABLE = "border-collapse:collapse;margin:0.3em 0;font-size:0.95em"

@@ -96,7 +96,8 @@ def test_flags_in_messages_exist() -> None:
     every = set(every_command())
     assert {"demo", "aggregate", "calibrate", "predict", "evaluate", "plugins list"} <= every
     # A hint with a flag that a command does not have is printed with --set.
-    known = {"--upgrade"}.union(*map(options, every), (f"--{flag}" for flag in hints.KEYS))
+    pip = {"--upgrade", "--force-reinstall"}
+    known = pip.union(*map(options, every), (f"--{flag}" for flag in hints.KEYS))
     folders = [Path(package.__path__[0]) for package in (plausibly, plausibly_builtins)]
     modules = {path: flags_in(path) for folder in folders for path in folder.rglob("*.py")}
     assert {path.name: flags - known for path, flags in modules.items() if flags - known} == {}

@@ -19,7 +19,7 @@ from plausibly.errors import ComponentError
 from plausibly.plugin import AGGREGATOR, COMBINER, SCORE, Registrar
 from plausibly.protocols import Kind
 from plausibly.registry import Registry
-from plausibly.registry.entries import STRICT, VARIABLE
+from plausibly.registry.entries import STRICT, VARIABLE, requirements
 from registry_components import Frequency, HouseMin, Least, Plugins, Smoothed, offering
 
 
@@ -350,4 +350,4 @@ def test_the_info_of_the_installation(world: Plugins, monkeypatch: pytest.Monkey
     assert core["numpy"] == metadata.version("numpy")
     assert {"xarray", "pluggy", "attrs"} <= set(core)
     assert info.version("no-such-distribution-xyz") == "missing"
-    assert info.requirements("no-such-distribution-xyz") == []
+    assert requirements("no-such-distribution-xyz") == []

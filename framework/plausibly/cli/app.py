@@ -19,9 +19,10 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from plausibly.cli import completion
-from plausibly.cli.layout import tolerate, wrapped
+from plausibly.cli.layout import tolerate
 from plausibly.cli.output import Output
 from plausibly.errors import InputError
+from plausibly.text import wrapped
 
 if TYPE_CHECKING:
     from plausibly.cli.options import Flag

@@ -10,6 +10,7 @@ import typer
 
 from plausibly.cli import layout
 from plausibly.cli.output import DryRun, Output, show_dry_run
+from plausibly.text import wrapped
 
 if TYPE_CHECKING:
     from plausibly.demo.study import Result
@@ -78,7 +79,7 @@ def demo(
     output.document |= _document(result, data, seed)
     output.document |= {"folder": out, "written": [*outputs, *inputs], "next": command}
     table = Study(result.study).lines() if every else study.table(result)
-    meaning = layout.wrapped(study.meaning(result), layout.columns())
+    meaning = wrapped(study.meaning(result), layout.columns())
     output.show("\n".join(["", *table, "", *meaning]))
     undrawn = "" if drawable else f"; no {study.FIGURE} without matplotlib (the extra plots)"
     more = "" if every else "; all methods: demo --all"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.metadata as metadata
 import os
 import platform
-import re
 import sys
 
 from plausibly.cli.output import Output
@@ -30,7 +29,7 @@ def info(output: Output) -> None:
     """
     from plausibly import registry
     from plausibly.conformal import FORMAT
-    from plausibly.registry.entries import extras_of, missing
+    from plausibly.registry.entries import extras_of, missing, requirements
 
     named = [name for name in extras_of("plausibly") if name != "all"]
     extras = {name: not missing("plausibly", name) for name in named}
@@ -41,7 +40,7 @@ def info(output: Output) -> None:
         "failed": len(broken),
         "disabled": len(known.disabled()),
     }
-    core = {name: version(name) for name in requirements("plausibly")}
+    core = {name: version(name) for name in sorted(requirements("plausibly"))}
     environment = {name: os.environ[name] for name in VARIABLES if os.environ.get(name)}
     threads = os.cpu_count() or 1
     if sys.platform == "linux":
@@ -72,16 +71,6 @@ def info(output: Output) -> None:
             ("python", [sys.executable]),
         ]
     )
-
-
-def requirements(distribution: str) -> list[str]:
-    """Return the names of what a distribution always needs, sorted."""
-    try:
-        lines = metadata.requires(distribution) or []
-    except metadata.PackageNotFoundError:
-        return []
-    names = (re.match(r"[\w.-]+", line) for line in lines if "extra ==" not in line)
-    return sorted(name[0] for name in names if name)
 
 
 def version(distribution: str) -> str:

@@ -8,12 +8,12 @@ import os
 import shlex
 import shutil
 import sys
-import textwrap
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias, cast
 
 from plausibly.errors import counted, visible
+from plausibly.text import wrapped
 
 Row: TypeAlias = "tuple[str, str | list[str] | tuple[object, ...]]"
 """A title, and a text to wrap, lines that are wrapped already, or the words of a command."""
@@ -98,17 +98,6 @@ def fields(rows: Iterable[Row]) -> str:
         titles = [title, *[""] * (len(text) - 1)]
         lines += [f"{name:<{width}}{line}" for name, line in zip(titles, text, strict=True)]
     return "\n".join(lines)
-
-
-def wrapped(text: str, width: int = WIDTH, *, indent: int = 0) -> list[str]:
-    return textwrap.wrap(
-        text,
-        width,
-        subsequent_indent=" " * indent,
-        break_on_hyphens=False,
-        break_long_words=False,
-        replace_whitespace=False,
-    )
 
 
 def command_line(words: Iterable[object], *, indent: int = 0) -> list[str]:

@@ -13,6 +13,7 @@ import typer
 from plausibly.cli import completion, layout, plugins_new
 from plausibly.cli.output import Output
 from plausibly.errors import EXIT_CHECK, InputError, counted
+from plausibly.text import wrapped
 
 if TYPE_CHECKING:
     from plausibly.registry import Entry, Source
@@ -63,7 +64,7 @@ def list_plugins(
         output.show(f"{title or 'plugins without a component'}\n{_listed(list(members))}\n")
     for words, source, reason in dict.fromkeys((r.words, r.source, r.reason) for r in rows):
         if reason:
-            output.show("\n".join(layout.wrapped(f"{words}  {source}: {reason}", indent=2)))
+            output.show("\n".join(wrapped(f"{words}  {source}: {reason}", indent=2)))
     failed, disabled = (
         len({row.source for row in rows if row.state == state}) for state in ("failed", "disabled")
     )
@@ -164,7 +165,7 @@ def _component(row: Row, entry: Entry, parameters: Sequence[About], why: str) ->
         default = f"default {parameter.default or 'made from the other parameters'}"
         takes = f"{parameter.type}; {'required' if parameter.required else default}"
         lines += layout.fields([(parameter.name, takes)]).splitlines()
-        lines += layout.wrapped(f"  {parameter.help}", _ROOM, indent=2)
+        lines += wrapped(f"  {parameter.help}", _ROOM, indent=2)
     rows: list[layout.Row] = [
         (row.kind, f"{row.name} of {row.source}"),
         ("summary", row.summary),
@@ -232,9 +233,9 @@ def _lines(row: Row) -> str:
     reason = f": {row.reason}" if row.reason else ""
     text = f"{_TITLES[row.state]:<8}{row.source.where}  {what}{where}{reason}"
     first, *table = text.splitlines()
-    lines = [*layout.wrapped(first, indent=10), *(f"{'':<10}{line}" for line in table)]
+    lines = [*wrapped(first, indent=10), *(f"{'':<10}{line}" for line in table)]
     if row.hint:
-        lines += layout.wrapped(f"{'':<8}hint  {row.hint}", indent=12)
+        lines += wrapped(f"{'':<8}hint  {row.hint}", indent=12)
     return "\n".join(lines)
 
 

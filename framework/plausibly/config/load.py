@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import textwrap
 import tomllib
 import types
 import typing
@@ -31,6 +30,7 @@ from plausibly.protocols import KINDS, Kind
 from plausibly.registry.listing import helps
 from plausibly.registry.mistakes import Mistake, unknown_key
 from plausibly.registry.parameters import Strict, below, is_union, parameters_of, plain
+from plausibly.text import wrapped
 
 NAME = "plausibly.toml"  # the settings file of a folder
 
@@ -71,9 +71,10 @@ class Draft:
             text = f"{where}: {mistake.text}" if where else mistake.text
             if hint and hint not in text and not mistake.unknown:
                 text += f" A{hint[1:]}" if text.endswith("?") else f"; {hint}"
-            places.append((line, where, text, hint, mistake))
+            about = {"path": path, "line": line, "text": text, "hint": hint}
+            places.append((line, where, hint, mistake, about))
         places.sort(key=lambda place: (place[0] is None, place[0] or 0))
-        line, where, _, hint, mistake = places[0]
+        line, where, hint, mistake, _ = places[0]
         if line is not None:
             where = f"{self.document.name} line {counted(line)}: {where}"
         elif not where.startswith("-"):
@@ -84,10 +85,6 @@ class Draft:
             what = f"{where} is {'no key' if mistake.unknown else 'not valid'}"
             expected = mistake.expected
             found = f"{mistake.found}{more}"
-        every = [
-            {"path": mistake.path, "line": line, "text": text, "hint": hint}
-            for line, _, text, hint, mistake in places
-        ]
         return SettingsError(
             "config-key",
             what,
@@ -95,7 +92,7 @@ class Draft:
             found=found,
             hint=hint,
             source=self.document.name,
-            details={"file": self.document.name, "mistakes": every},
+            details={"file": self.document.name, "mistakes": [about for *_, about in places]},
         )
 
 
@@ -134,14 +131,8 @@ class SettingsError(InputError):
         rows = [f"{self.source}: {counted(count)} mistake{'s' * (count > 1)}, nothing was run"]
         for mistake in mistakes:
             line = "" if mistake["line"] is None else f" line {mistake['line']}"
-            rows += textwrap.wrap(
-                visible(str(mistake["text"])),
-                80,
-                initial_indent=line.ljust(10),
-                subsequent_indent=" " * 10,
-                break_on_hyphens=False,
-                break_long_words=False,
-            )
+            text = visible(str(mistake["text"]).replace("\n", " "))
+            rows += wrapped(line.ljust(10) + text, indent=10)
         return "\n".join(rows)
 
     def __str__(self) -> str:
@@ -229,15 +220,15 @@ def key(path: str) -> Key:
     for part in path.split("."):
         if not isinstance(target, type) or not attrs.has(target):
             return Key()
-        known = {p.name: p for p in parameters_of(target, typed=True)}
-        if part not in known and path.startswith("annotations."):
-            target = ReaderOptions
-            known = {p.name: p for p in parameters_of(target, typed=True)}
-        if part not in known:
+        owners = (target, ReaderOptions) if path.startswith("annotations.") else (target,)
+        for owner in owners:
+            known = {p.name: p for p in parameters_of(owner, typed=True)}.get(part)
+            if known is not None:
+                break
+        else:
             return Key()
-        current = Key(
-            type=known[part].type, default=known[part].default, help=helps(target).get(part, "")
-        )
+        about = helps(owner).get(part, "")
+        current = Key(type=known.type, default=known.default, help=about)
         target = next(iter(current.arms))
     return current
 

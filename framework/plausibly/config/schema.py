@@ -66,7 +66,7 @@ def _object(target: Callable[..., object]) -> Schema:
 
 
 def _parameter(parameter: Parameter, meaning: str) -> Schema:
-    result = _type(parameter.type) | _bounds(parameter.rule)
+    result = _type(parameter.type) | _bounds(parameter)
     if meaning:
         result["description"] = meaning
     if not parameter.required and parameter.default is not attrs.NOTHING:
@@ -104,8 +104,9 @@ def _type(wanted: object) -> Schema:
     return {}
 
 
-def _bounds(rule: object) -> Schema:
+def _bounds(parameter: Parameter) -> Schema:
     limits: Schema = {}
+    rule: object = getattr(parameter.attribute, "validator", None)
     for validator in getattr(rule, "_validators", (rule,)):
         name = _BOUNDS.get(str(getattr(validator, "compare_op", "")))
         if name:

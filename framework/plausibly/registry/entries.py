@@ -25,21 +25,28 @@ def extras_of(distribution: str) -> tuple[str, ...]:
     return ()
 
 
+def requirements(distribution: str, extra: str = "") -> list[str]:
+    """Return the names of what a distribution always needs, or needs for an extra."""
+    lines: list[str] = []
+    with suppress(metadata.PackageNotFoundError, ValueError):  # ValueError: an empty name
+        lines = metadata.requires(distribution) or []
+    names = []
+    for line in lines:
+        requirement, _, marker = line.replace('"', "'").partition(";")
+        wanted = marker.strip() == f"extra == '{extra}'" if extra else "extra ==" not in marker
+        if wanted and (name := re.match(r"[\w.-]+", requirement)):
+            names.append(name[0])
+    return names
+
+
 def missing(distribution: str, extra: str) -> tuple[str, ...]:
     """Return the distributions that an extra requires and that are not installed."""
-    requirements: list[str] = []
-    if extra:
-        with suppress(metadata.PackageNotFoundError, ValueError):  # ValueError: an empty name
-            requirements = metadata.requires(distribution) or []
     lacking = []
-    for line in requirements:
-        requirement, _, marker = line.partition(";")
-        name = re.match(r"[\w.-]+", requirement)
-        if name and marker.strip().replace('"', "'") == f"extra == '{extra}'":
-            try:
-                metadata.distribution(name[0])
-            except metadata.PackageNotFoundError:
-                lacking.append(name[0])
+    for name in requirements(distribution, extra) if extra else ():
+        try:
+            metadata.distribution(name)
+        except metadata.PackageNotFoundError:
+            lacking.append(name)
     return tuple(lacking)
 
 

@@ -106,8 +106,8 @@ def overview(registry: Registry) -> tuple[Row, ...]:
             state, reason = "disabled", disabled[entry.source].reason
         elif lacking := missing(entry.source.distribution, entry.extra):
             state, reason = "needs extra", f"{listed(lacking)} not installed"
-        row = Row(entry.source, state, entry.kind, entry.name, entry.summary, reason=reason)
-        rows.append(attrs.evolve(row, entry=entry))
+        about = (entry.kind, entry.name, entry.summary)
+        rows.append(Row(entry.source, state, *about, reason=reason, entry=entry))
     rows.sort(key=lambda r: (r.kind, not r.source.builtin, r.name, r.source.plugin))
     rows += [
         Row(failure.source, "failed", stage=failure.stage, reason=failure.reason, hint=failure.hint)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from enum import Enum
-from functools import partial
 from numbers import Integral, Rational, Real
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
@@ -41,11 +40,20 @@ class Parameter:
     type: object
     required: bool
     default: object = attrs.field(default=attrs.NOTHING, eq=False)
-    check: Callable[[object], object] = attrs.field(default=lambda value: value, eq=False)
-    rule: Callable[..., object] | None = attrs.field(default=None, eq=False)
+    attribute: attrs.Attribute[Any] | None = attrs.field(default=None, eq=False)  # Any: any type
 
     def absent(self) -> Mistake:
         return Mistake(self.name, f"is required: {expected(self.type)}")
+
+    def check(self, value: object) -> None:
+        """Run the field's validator while the path of the field is still known."""
+        field = self.attribute
+        if field is not None and callable(field.converter):
+            value = field.converter(value)
+        if field is not None and field.validator is not None:
+            # A rule that compares fields needs the component, and runs when that is made.
+            with suppress(AttributeError):
+                field.validator(None, field, value)
 
 
 def has_fields(target: object) -> bool:
@@ -75,11 +83,8 @@ def parameters_of(target: Callable[..., object], *, typed: bool = False) -> tupl
             default = factory()
         name = argument.name if field is None else field.name
         wanted = hints.get(name, getattr(field, "type", None) or object)
-        parameter = Parameter(argument.name, name, wanted, required, default)
-        if isinstance(field, attrs.Attribute):
-            check = partial(_check, field)
-            parameter = attrs.evolve(parameter, check=check, rule=field.validator)
-        parameters.append(parameter)
+        attribute = field if isinstance(field, attrs.Attribute) else None
+        parameters.append(Parameter(argument.name, name, wanted, required, default, attribute))
     return tuple(parameters)
 
 
@@ -100,16 +105,6 @@ def _type_hints(target: Callable[..., object]) -> dict[str, Any]:  # Any: types 
             "table",
             source=name,
         ) from error
-
-
-def _check(field: attrs.Attribute[Any], value: object) -> None:  # Any: of whatever type
-    """Run the field's validator while the path of the field is still known."""
-    if callable(field.converter):
-        value = field.converter(value)
-    if field.validator is not None:
-        # A rule that compares fields needs the component, and runs when that is made.
-        with suppress(AttributeError):
-            field.validator(None, field, value)
 
 
 T = TypeVar("T")

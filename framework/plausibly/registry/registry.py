@@ -362,15 +362,12 @@ class Registry:
     def find(self, kind: Kind[Any], name: str) -> Entry:
         """Return the component called `name` or ``plugin:name``; names of ours are always ours."""
         plugin, _, bare = name.rpartition(":")
-        named: list[Entry] = []
-        ours: list[Entry] = []
         for others in (False, True):  # plugins of others run only for names that ours do not have
             known = self._load(others=others)
             named = [e for e in known if (e.kind, e.name) == (kind.name, bare)]
             if plugin:
                 named = [e for e in named if e.source.is_called(plugin)]
-            ours = [e for e in named if e.source.builtin]
-            if ours:
+            if ours := [e for e in named if e.source.builtin]:
                 break
         # Where two of ours have the name, it means the one that needs no extra.
         chosen = sorted(ours, key=lambda e: bool(e.extra))[:1] or named
@@ -460,8 +457,6 @@ class Registry:
         place = f"{cls.__module__}:{cls.__qualname__}"
         # A target may name another module of the same package, which re-exports the class.
         package = cls.__module__.partition(".")[0]
-        entry: Entry | None = None
-        known: list[Entry] = []
         for others in (False, True):
             known = [e for e in self._load(others=others) if e.kind == kind.name]
             on = [e for e in known if self.off(e.source) is None]

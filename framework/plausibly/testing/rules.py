@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import reprlib
-import textwrap
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,6 +22,7 @@ from plausibly.protocols import Kind
 from plausibly.registry.conformance import complete, problems
 from plausibly.registry.entries import reason_of
 from plausibly.registry.parameters import Strict, as_table, parameters_of
+from plausibly.text import wrapped
 
 P = TypeVar("P")
 W = TypeVar("W")
@@ -98,11 +98,11 @@ class Report:
     def table(self) -> str:
         """Return the line and, of every rule that does not hold, state and what happened."""
         lines = [f"{self.kind} {self.component}: {self}"]
-        wrapper = textwrap.TextWrapper(100, subsequent_indent="    ", break_on_hyphens=False)
         for result in self.rules:
             if result.state not in ("holds", "not run"):
-                lines += wrapper.wrap(f"{result.name}  {result.state}  {result.detail}")
-                lines += wrapper.wrap(f"    wanted: {result.sentence}")
+                what = f"{result.name}  {result.state}  {result.detail}".replace("\n", " ")
+                lines += wrapped(what, 100, indent=4)
+                lines += wrapped(f"    wanted: {result.sentence}", 100, indent=4)
         return "\n".join(lines)
 
 
