@@ -133,6 +133,10 @@ def test_a_predictor_on_new_examples(world: World, predictor: Path) -> None:
     # The command that the page names gives it again.
     assert run(*command.split()[1:]).code == 0
     assert embedded(world.path("new.html").read_text("utf-8")) == data
+    world.write("mine.toml", "alphas = [0.25]\n")
+    assert run("report", *ON_NEW.split(), "--config", "mine.toml", "-o", "mine.html").code == 0
+    command = embedded(world.path("mine.html").read_text("utf-8"))["provenance"]["command"]
+    assert "--config mine.toml" in command
     assert run("report", *ON_NEW.split(), "-o", "anonymous.html", "--anonymous").code == 0
     page = world.path("anonymous.html").read_text("utf-8")
     assert not [name for name in ("new.csv", "votes.csv", "predictor.nc") if name in page]

@@ -139,15 +139,7 @@ class RuleSet(Generic[P, W]):
         """Return the result of each rule; raise ``kit-data-missing`` where data are insisted on."""
         reasons = self.reasons(expected)
         fixture = self.fixture(component, options)
-        results = [try_rule(rule, component, fixture) for rule in self.rules]
-        for place, result in enumerate(results):
-            reason = reasons.get(result.name)
-            if reason is not None and result.state == "fails":
-                detail = f"{reason} ({result.detail})"
-                results[place] = attrs.evolve(result, state="expected failure", detail=detail)
-            elif reason is not None and result.state == "holds":
-                detail = f'it should fail because "{reason}": take it out of expected_failures'
-                results[place] = attrs.evolve(result, state="unexpected pass", detail=detail)
+        results = [try_rule(r, component, fixture, reasons.get(r.name)) for r in self.rules]
         text = _SHORT.repr(component)
         called = type(component).__name__ if " at 0x" in text else text
         report = Report(kind=self.kind.name, component=called, rules=tuple(results))
@@ -174,7 +166,8 @@ class RuleSet(Generic[P, W]):
         return dict(expected or {})
 
 
-def try_rule(rule: Rule, component: object, fixture: object) -> Result:
+def try_rule(rule: Rule, component: object, fixture: object, reason: str | None = None) -> Result:
+    """Return what happened to a component that may fail on purpose, for a reason."""
     if rule.needs_data and isinstance(fixture, InputError):
         return Result(rule.name, "not run", f"{fixture.what}: {fixture.hint}", rule.sentence)
     state: State = "holds"
@@ -184,12 +177,17 @@ def try_rule(rule: Rule, component: object, fixture: object) -> Result:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PlausiblyWarning)
             rule.function(component, fixture)
-    except DoesNotApply as reason:
-        state, detail = "not run", str(reason)
+    except DoesNotApply as why:
+        state, detail = "not run", str(why)
     except Broken as broken:
         state, detail = "fails", str(broken)
     except Exception as error:  # noqa: BLE001  # a component may raise anything
         state, detail = "fails", reason_of(error)
+    if reason is not None and state == "fails":
+        state, detail = "expected failure", f"{reason} ({detail})"
+    elif reason is not None and state == "holds":
+        state = "unexpected pass"
+        detail = f'it should fail because "{reason}": take it out of expected_failures'
     return Result(rule.name, state, detail, rule.sentence)
 
 
