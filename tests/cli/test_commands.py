@@ -106,7 +106,7 @@ def test_flags_in_messages_exist() -> None:
     commands = {"cli", "config", "paper"}
     called = [flags for path, flags in modules.items() if commands.isdisjoint(path.parts)]
     assert set().union(*called) <= {
-        *("--alpha", "--all", "--kind", "--upgrade"),
+        *("--alpha", "--all", "--kind", *pip),
         *("--anonymous", "--examples"),
     }
 
