@@ -19,7 +19,7 @@ import attrs
 import pluggy
 
 from plausibly.errors import ComponentError, InputError, PlausiblyWarning, counted, listed, warn
-from plausibly.protocols import KINDS, ComponentLike, Kind
+from plausibly.protocols import KIND_BY_NAME, KINDS, ComponentLike, Kind
 from plausibly.registry.conformance import complete, members, problems
 from plausibly.registry.entries import (
     STRICT,
@@ -94,29 +94,17 @@ class Registrar:
         ComponentError
             If kind, name or target cannot be used, or the plugin already offers this name.
         """
-        usable = _TARGET.fullmatch(target) if isinstance(target, str) else callable(target)
         called: object = name  # whatever an author passes
-        taken = [(entry.kind, entry.name) for entry in self.entries]
+        named = isinstance(called, str) and _NAME.fullmatch(called)
+        usable = _TARGET.fullmatch(target) if isinstance(target, str) else callable(target)
+        taken = [entry.name for entry in self.entries if KIND_BY_NAME[entry.kind] == kind]
+        spelling = "a name of lower-case letters, digits and single hyphens"
+        place = 'a class, a function, or where to find it: "package.module:Name"'
         for right, message, expected, value in (
             (kind in KINDS, "component-kind", "a kind, such as AGGREGATOR", kind),
-            (
-                isinstance(called, str) and _NAME.fullmatch(called),
-                "component-name",
-                "a name of lower-case letters, digits and single hyphens",
-                name,
-            ),
-            (
-                usable,
-                "component-target",
-                'a class, a function, or where to find it: "package.module:Name"',
-                target,
-            ),
-            (
-                (getattr(kind, "name", None), name) not in taken,
-                "name-clash",
-                "each name once",
-                name,
-            ),
+            (named, "component-name", spelling, name),
+            (usable, "component-target", place, target),
+            (name not in taken, "name-clash", "each name once", name),
         ):
             if not right:
                 raise ComponentError(

@@ -12,7 +12,7 @@ import xarray as xr
 
 from plausibly.data import names
 from plausibly.data.annotations import check_table, is_intact
-from plausibly.data.names import name_text, name_texts
+from plausibly.data.names import name_text
 from plausibly.data.records import Record
 from plausibly.data.select import concat_annotations, select_annotations, to_frame
 from plausibly.errors import InputError
@@ -81,10 +81,6 @@ def _rows(table: xr.Dataset) -> list[tuple[object, ...]]:
     return sorted((tuple(row) for row in cells.itertuples(index=False)), key=repr)
 
 
-def _first_label(table: xr.Dataset) -> list[str]:
-    return name_texts(table.indexes[names.LABEL][table[names.MENTION_LABEL].values[:1]])
-
-
 enter_common(RULES, lambda annotation, fixture: [fixture.table(annotation)])
 
 
@@ -127,7 +123,7 @@ def declared_labels(annotation: Annotation, fixture: AnnotationFixture) -> None:
 def undeclared_refused(annotation: Annotation, fixture: AnnotationFixture) -> None:
     """A label that was not declared is an InputError that names it."""
     table = fixture.table(annotation)
-    (label,) = _first_label(table)
+    label = texts(table, names.LABEL)[int(table[names.MENTION_LABEL].values[0])]
     others = [name for name in fixture.labels if name != label]
     build = partial(annotation.build, fixture.records(), others)
     refused(build, "for an undeclared label", naming=label)
