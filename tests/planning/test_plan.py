@@ -32,6 +32,8 @@ def test_the_bounds_are_those_of_the_law() -> None:
     np.testing.assert_array_equal(result["spread"].values[:, 0], law.spread())
     assert result["coverage"].sel(n=5).values.tolist() == [[1.0, 1.0]]
     assert plausibly.plan(n=7)["n"].values.tolist() == [7]
+    with refused("option-range", "n is out of range", "found none"):
+        plausibly.plan(n=[])
 
 
 def test_a_plan_with_a_pilot_has_every_part() -> None:
@@ -55,6 +57,11 @@ def test_a_plan_with_a_pilot_has_every_part() -> None:
     for m in (1, 10, math.inf):
         sd = math.sqrt((effect * between + within / m) / 300)
         assert float(spread.sel(n=300, draws=m)) == pytest.approx(sd, rel=0.02)
+
+
+def test_one_number_is_a_list_of_one() -> None:
+    result = planned(draws=3, responses=2)
+    xr.testing.assert_identical(result, planned(draws=[3], responses=[2]))
 
 
 def test_plausibilities_alone_have_no_single_responses() -> None:

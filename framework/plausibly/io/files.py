@@ -158,6 +158,7 @@ def meaningless(source: str, option: str, found: str, expected: str, hint: str =
         found=found,
         hint=hint or f"leave {option} out",
         source=source,
+        details={"option": option},
     )
 
 

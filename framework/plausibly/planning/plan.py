@@ -6,7 +6,7 @@ import math
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import xarray as xr
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from plausibly.calibration.alphas import Alphas, is_several, read_alphas
 from plausibly.data import names
 from plausibly.data.names import several
-from plausibly.errors import InputError, counted, warn
+from plausibly.errors import InputError, counted, listed, warn
 from plausibly.evaluation.result import Result, decimal, each, planes, wrapped
 from plausibly.evaluation.splits import check_resamples, check_share, is_whole, out_of_range
 from plausibly.guarantee import bounded
@@ -219,19 +219,26 @@ def _further(plan: xr.Dataset) -> Iterator[str]:
     yield f"Fewest examples with sets that are not all labels: {', '.join(needed)}."
 
 
+def _several(value: object) -> list[Any]:  # Any: each is checked where it is used
+    """Return one value or several as a list, an empty one for None."""
+    if value is None:
+        return []
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
+
+
 def plan(
     predictions: xr.DataArray | None = None,
     plausibilities: xr.DataArray | xr.Dataset | None = None,
     *,
     alpha: Alphas = 0.1,
     n: Sequence[int] | int | None = None,
-    draws: Sequence[Draws] | None = None,
+    draws: Sequence[Draws] | Draws | None = None,
     within: float | None = None,
     confidence: float = 0.9,
     one_sided: bool = False,
     score: ComponentLike[ScoreFunction] = "probability",
     aggregator: ComponentLike[Aggregator] | None = None,
-    responses: Sequence[int] | None = None,
+    responses: Sequence[int] | int | None = None,
     cluster: str | None = None,
     combiners: Sequence[ComponentLike[PValueCombiner]] | None = None,
     delta: float = 1e-4,
@@ -256,7 +263,7 @@ def plan(
         Miscoverage rates; a sequence gives the result the dim ``alpha``.
     n : int or sequence of int, optional
         Numbers of calibration examples; by default doubled from 100 on.
-    draws : sequence of int or "expected", optional
+    draws : int, "expected", or a sequence of them, optional
         By default 1, 10 and expected; 1 alone without a pilot.
     within : float, optional
         How close to 1 - alpha coverage should be.
@@ -267,7 +274,7 @@ def plan(
     score, aggregator, combiners
         Components; the smallest number of examples is reported for each of `combiners`, by default
         ``average``, ``held-out-rank``, ``pac`` and ``ecdf`` with `delta`.
-    responses : sequence of int, optional
+    responses : int or sequence of int, optional
         Numbers of responses per example to thin the annotations to; by default up to what nearly
         all examples have, an empty sequence for none.
     cluster : str, optional
@@ -320,7 +327,7 @@ def plan(
     wanted_resamples = check_resamples(resamples)
     piloted = predictions is not None or plausibilities is not None
     numbers: set[float] = set()
-    for number in draws or ():
+    for number in _several(draws):
         if number not in (EXPECTED, math.inf) and not is_whole(number):
             hint = 'draws=[1, 10, "expected"]'
             raise out_of_range("draws", repr(number), expected="1, 2, 3, … or expected", hint=hint)
@@ -334,11 +341,12 @@ def plan(
             source="draws",
         )
     counts: list[float] = sorted(numbers) or (list(DEFAULT_DRAWS) if piloted else [1])
-    sizes = [] if n is None else list(n) if isinstance(n, Iterable) else [n]
-    for size in sizes:
-        if not is_whole(size) or size > _LARGEST:
-            expected = f"whole numbers from 1 to {counted(_LARGEST)}"
-            raise out_of_range("n", repr(size), expected=expected, hint="n=[100, 1000]")
+    sizes = _several(n)
+    wrong = [size for size in sizes if not is_whole(size) or size > _LARGEST]
+    if wrong or (n is not None and not sizes):
+        expected = f"whole numbers from 1 to {counted(_LARGEST)}"
+        odd = listed(map(repr, wrong)) or "none"
+        raise out_of_range("n", odd, expected=expected, hint="n=[100, 1000]")
     pilot = read_pilot(predictions, plausibilities, score, aggregator, cluster, seed, only_common)
     shares = [ONE_DRAW if pilot is None else pilot.shares(exact) for exact in alphas]
     if pilot is not None:
@@ -421,7 +429,7 @@ def plan(
                 bootstrap_spread=(dims, spread),
                 bootstrap_coverage=((*dims, BOUND), ends_at),
             )
-        fewer = pilot.thinned(alphas, responses)
+        fewer = pilot.thinned(alphas, None if responses is None else _several(responses))
         if fewer is not None:
             steps, distance, by_steps = fewer
             spreads = [[[law.spread() for law in row] for row in laws(step)] for step in by_steps]

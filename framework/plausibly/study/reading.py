@@ -214,11 +214,11 @@ def read_model(
             predictions = call(examples=table, rename=rename, **options)
             break
         except InputError as error:
-            remembered = options.keys() & reading.keys() - typed.keys()
-            unfit = [n for n in remembered if error.what == f"{path.name}: {n} has no meaning here"]
-            if unfit:  # another format than that of the calibration
+            unfit = str(error.details.get("option"))
+            if unfit in options.keys() & reading.keys() - typed.keys():
+                # Another format than that of the calibration.
                 found = "a file of another format, which is read without"
-                _warn_of_reading(path, unfit[0], options.pop(unfit[0]), found)
+                _warn_of_reading(path, unfit, options.pop(unfit), found)
                 continue
             if error.name == "columns-missing" and predictor and predictor.metadata.reading:
                 known = listed(map(quoted, predictor.metadata.reading.values()))
