@@ -47,7 +47,7 @@ NEW: Mapping[str, str] = {
 }
 """The new plugins that the pages show, and their kinds."""
 
-REFERENCE = ("command_line", "reference/study-file")
+REFERENCE = ("reference/commands",)
 """Further pages with marks."""
 
 _CUT = re.compile(r"<!-- cut: (?P<what>\w+)(?: (?P<of>\S+))? -->\n")

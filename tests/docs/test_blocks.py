@@ -41,7 +41,7 @@ PAGES = {
     "serving": 7,
     "agreement": 5,
     "crowd": 5,
-    "files": 4,
+    "files": 3,
     "formats": 11,
     "labels": 3,
     "likelihood-ratios": 1,
@@ -49,16 +49,17 @@ PAGES = {
     "tuning": 2,
     "regions": 2,
     "sklearn": 5,
-    "huggingface": 3,
-    "torch": 2,
+    "networks#Hugging Face": 3,
+    "networks#PyTorch": 2,
     "comparison": 2,
 }
-"""Number of blocks of each page that show what they print."""
+"""Number of blocks of each page, or of its section, that show what they print."""
 
 # Pages that bring their own files, or need none.
 OWN = (
     *("theory/why-votes-mislead", "agreement", "crowd", "files", "formats", "labels", "rankings"),
-    *("likelihood-ratios", "tuning", "regions", "sklearn", "huggingface", "torch", "comparison"),
+    *("likelihood-ratios", "tuning", "regions", "sklearn", "comparison"),
+    *("networks#Hugging Face", "networks#PyTorch"),
 )
 LONG = (
     *("serving", "studies", "sensitivity", "rankings"),
@@ -66,7 +67,7 @@ LONG = (
 )
 NEEDED = {
     **dict.fromkeys(("sklearn", "comparison", "likelihood-ratios"), "sklearn"),
-    "torch": "torch",
+    "networks#PyTorch": "torch",
 }
 
 
@@ -82,9 +83,13 @@ def check(page: Path, count: int | None = None) -> None:
 
 
 def without_study_file(name: str, folder: Path) -> Path:
-    """Return a copy of a page, but for the study file that it shows."""
+    """Return a copy of a page or of its section, but for the study file that it shows."""
+    name, _, section = name.partition("#")
+    text = (DOCS / f"{name}.md").read_text("utf-8")
+    if section:
+        text = text.partition(f"## {section}\n")[2].partition("\n## ")[0]
     page = folder / "page.md"
-    page.write_text(_STUDY.sub("", (DOCS / f"{name}.md").read_text("utf-8")), encoding="utf-8")
+    page.write_text(_STUDY.sub("", text), encoding="utf-8")
     return page
 
 

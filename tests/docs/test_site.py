@@ -212,7 +212,7 @@ def test_the_study_of_the_reference_is_right(
 ) -> None:
     write_files(tmp_path)
     monkeypatch.chdir(tmp_path)
-    page = (DOCS / "reference" / "study-file.md").read_text(encoding="utf-8")
+    page = (DOCS / "reference" / "commands.md").read_text(encoding="utf-8")
     (text,) = blocks(page, "toml")
     (tmp_path / "study.toml").write_text(text, encoding="utf-8")
     ran = run("config", "check", "study.toml")
