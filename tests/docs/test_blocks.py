@@ -37,7 +37,6 @@ PAGES = {
     "report": 3,
     "studies": 5,
     "planning": 3,
-    "sensitivity": 3,
     "serving": 7,
     "agreement": 5,
     "crowd": 5,
@@ -62,7 +61,7 @@ OWN = (
     *("networks#Hugging Face", "networks#PyTorch"),
 )
 LONG = (
-    *("serving", "studies", "sensitivity", "rankings"),
+    *("serving", "studies", "rankings"),
     *("report", "agreement", "planning", "tuning"),
 )
 NEEDED = {

@@ -450,7 +450,7 @@ def test_the_script_runs_in_several_processes(project: Path, folder: Path) -> No
 def test_the_study_file_runs_as_it_is_shown(project: Path, folder: Path) -> None:
     blocks = fences(project)
     (file,) = (text for language, text in blocks if language == "toml")
-    whole, _ = (text for language, text in blocks if language == "console")
+    whole, *_ = (text for language, text in blocks if language == "console")
     (folder / "study.toml").write_text(file, encoding="utf-8")
     command, _, shown = whole.partition("\n")
     ran = cli_world.run(*command.removeprefix("$ plausibly ").split())
