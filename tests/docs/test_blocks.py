@@ -199,7 +199,7 @@ def test_the_public_rankings(shared: Path, monkeypatch: pytest.MonkeyPatch) -> N
 __all__ = ["installed"]
 
 NAMES = sorted(path.name for path in AUTHORS.glob("*.md"))
-RUN = ["format.md", "index.md", "plugins.md"]
+RUN = ["format.md", "index.md"]
 
 _END = "\x1e"
 
@@ -285,8 +285,7 @@ def test_the_blocks_of_python_print_what_the_page_shows(
 PAGE = {path.stem: cut_docs.page(path.name) for path in sorted(AUTHORS.glob("*.md"))}
 OF_KIND = {
     **dict.fromkeys(("annotation", "reader"), PAGE["format"]),
-    **dict.fromkeys(("score", "calibrator", "combiner"), PAGE["methods"]),
-    "aggregator": PAGE["index"],
+    **dict.fromkeys(("aggregator", "score", "calibrator", "combiner"), PAGE["methods"]),
 }
 KIND_NAMES = [kind.name for kind in KINDS]
 
