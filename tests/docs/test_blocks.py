@@ -29,7 +29,7 @@ _STUDY = re.compile(r"^(?<!-->\n\n)```toml\n(.*?)^```$", re.M | re.S)
 
 
 PAGES = {
-    "choosing": 2,
+    "choosing": 1,
     "theory/why-votes-mislead": 1,
     "guarantee": 3,
     "evaluation": 5,
@@ -45,7 +45,7 @@ PAGES = {
     "labels": 3,
     "likelihood-ratios": 1,
     "rankings": 4,
-    "tuning": 2,
+    "scores": 2,
     "regions": 2,
     "sklearn": 5,
     "networks#Hugging Face": 3,
@@ -57,12 +57,12 @@ PAGES = {
 # Pages that bring their own files, or need none.
 OWN = (
     *("theory/why-votes-mislead", "agreement", "crowd", "files", "formats", "labels", "rankings"),
-    *("likelihood-ratios", "tuning", "regions", "sklearn", "comparison"),
+    *("likelihood-ratios", "regions", "sklearn", "comparison"),
     *("networks#Hugging Face", "networks#PyTorch"),
 )
 LONG = (
     *("serving", "studies", "rankings"),
-    *("report", "agreement", "planning", "tuning"),
+    *("report", "agreement", "planning", "scores"),
 )
 NEEDED = {
     **dict.fromkeys(("sklearn", "comparison", "likelihood-ratios"), "sklearn"),

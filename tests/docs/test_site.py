@@ -134,7 +134,7 @@ def test_every_public_name_is_in_the_reference() -> None:
 
 
 def test_the_table_of_methods_is_whole_and_measured() -> None:
-    table, _, aggregators, scores, _ = tables(DOCS / "choosing.md")
+    table, _, aggregators, scores = tables(DOCS / "choosing.md")
     method = [re.findall(r"`([^`]+)`", row[0]) for row in table[1:]]
     known = {entry.name for entry in default().entries(CALIBRATOR)}
     assert {names[0].partition("(")[0] for names in method} == known
