@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-PAGES = ("index", "choosing", "theory/equations", "reference/plausibly", "messages")
+PAGES = ("index", "choosing", "equations", "reference/plausibly", "messages")
 
 
 class _Quiet(SimpleHTTPRequestHandler):

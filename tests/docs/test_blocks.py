@@ -30,8 +30,7 @@ _STUDY = re.compile(r"^(?<!-->\n\n)```toml\n(.*?)^```$", re.M | re.S)
 
 PAGES = {
     "choosing": 1,
-    "theory/why-votes-mislead": 1,
-    "guarantee": 3,
+    "guarantee": 4,
     "evaluation": 5,
     "figures": 9,
     "report": 3,
@@ -56,7 +55,7 @@ PAGES = {
 
 # Pages that bring their own files, or need none.
 OWN = (
-    *("theory/why-votes-mislead", "agreement", "crowd", "files", "formats", "labels", "rankings"),
+    *("agreement", "crowd", "files", "formats", "labels", "rankings"),
     *("likelihood-ratios", "regions", "sklearn", "comparison"),
     *("networks#Hugging Face", "networks#PyTorch"),
 )
