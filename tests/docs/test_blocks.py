@@ -38,7 +38,7 @@ PAGES = {
     "planning": 3,
     "serving": 7,
     "agreement": 5,
-    "crowd": 5,
+    "crowd": 2,
     "files": 3,
     "formats": 11,
     "labels": 3,
@@ -108,7 +108,7 @@ def test_blocks_show_what_they_print(
 def test_calibrators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     cli_calibrators.make(tmp_path, risks="labels.csv")
-    check(without_study_file("calibrators", tmp_path), 12)
+    check(without_study_file("calibrators", tmp_path), 11)
 
 
 @pytest.mark.slow
