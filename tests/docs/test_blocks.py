@@ -31,12 +31,12 @@ _STUDY = re.compile(r"^(?<!-->\n\n)```toml\n(.*?)^```$", re.M | re.S)
 PAGES = {
     "choosing": 1,
     "guarantee": 4,
-    "evaluation": 5,
+    "evaluation": 4,
     "figures": 9,
     "report": 3,
     "studies": 5,
     "planning": 3,
-    "serving": 7,
+    "serving": 5,
     "agreement": 5,
     "crowd": 2,
     "files": 3,
@@ -49,7 +49,7 @@ PAGES = {
     "sklearn": 5,
     "networks#Hugging Face": 3,
     "networks#PyTorch": 2,
-    "comparison": 2,
+    "comparison": 1,
 }
 """Number of blocks of each page, or of its section, that show what they print."""
 
