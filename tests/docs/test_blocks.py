@@ -29,8 +29,7 @@ _STUDY = re.compile(r"^(?<!-->\n\n)```toml\n(.*?)^```$", re.M | re.S)
 
 
 PAGES = {
-    "choosing": 1,
-    "guarantee": 4,
+    "guarantee": 3,
     "evaluation": 4,
     "figures": 4,
     "report": 2,
