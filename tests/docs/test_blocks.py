@@ -45,8 +45,8 @@ PAGES = {
     "rankings": 4,
     "scores": 2,
     "regions": 2,
-    "sklearn": 5,
-    "networks#Hugging Face": 3,
+    "sklearn": 4,
+    "networks#Hugging Face": 2,
     "networks#PyTorch": 2,
     "comparison": 1,
 }
