@@ -207,9 +207,7 @@ def test_the_table_of_methods_states_the_levels(
         assert (guarantee.confidence is not None) is (combiner == "pac")
 
 
-def test_the_study_file_is_right(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_study_file_is_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_files(tmp_path)
     monkeypatch.chdir(tmp_path)
     page = (DOCS / "studies.md").read_text(encoding="utf-8")
