@@ -116,7 +116,7 @@ class Grouped(TyperCommand):
                 lines += wrapped(f"  {names}".ljust(width) + text, indent=width)
             formatter.write("".join(f"{line}\n" for line in lines))
         if "set_keys" in known:
-            formatter.write("All settings: plausibly config show, or docs/settings.md.\n")
+            formatter.write("All settings: plausibly config show, or docs/reference/commands.md.\n")
 
 
 def _declared(
