@@ -26,6 +26,7 @@ from exact_oracles import binomial_cdf
 from plausibly.calibration.pvalues import Pools, PValues
 from plausibly.calibration.scores import CalibrationScores
 from plausibly.guarantee import CalibrationSummary, Claim
+from plausibly_builtins.combiners.held_out import Ecdf
 from plausibly_builtins.combiners.pac import Pac
 from refusals import refused
 from tables import shares
@@ -259,6 +260,13 @@ def test_the_least_number_that_says_something(bound: str, alpha: str, delta: flo
                 assert guarantee.unit == "calibration examples"
                 tau = combiner.threshold(random_pools(n, n), share)
                 assert (tau == -math.inf) is (n < needed)
+
+
+@pytest.mark.parametrize("combiner", [Pac(bound="held-out"), Ecdf()])
+def test_without_held_out_examples_the_guarantee_is_vacuous(combiner: Pac | Ecdf) -> None:
+    guarantee = combiner.guarantee(Claim(), CalibrationSummary(n=50), Fraction(9, 10))
+    assert (guarantee.has, guarantee.vacuous) == (0, True)
+    assert (guarantee.least_alpha or 1) == 1
 
 
 @pytest.mark.parametrize("calibrator", CALIBRATORS)

@@ -148,6 +148,17 @@ def switching() -> Iterator[None]:
     sys.setswitchinterval(before)
 
 
+def test_methods_that_need_labels_name_the_call_of_plain_rows(tmp_path: Path) -> None:
+    calibrated().save(tmp_path / "p.nc")
+    rows = plausibly.load_predictor(tmp_path / "p.nc", array_only=True)
+    for name in ("predict", "p_values", "threshold"):
+        with pytest.raises(AttributeError, match=rf"array_only=True .* {name}_array\("):
+            getattr(rows, name)
+    with pytest.raises(AttributeError, match="without array_only"):
+        getattr(rows, "save")  # noqa: B009  # type checkers know that there is none
+    assert not hasattr(rows, "predicted")
+
+
 @pytest.mark.usefixtures("switching")
 @pytest.mark.parametrize(
     "table", [DRAWS, {"name": "mondrian", "by": "label", "inner": "expected"}], ids=["plain", "by"]

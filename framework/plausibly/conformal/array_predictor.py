@@ -151,6 +151,16 @@ class _AtAlpha:
     dumped: str
 
 
+_OF_ROWS = {
+    "predict": "predict_array",
+    "p_values": "p_values_array",
+    "threshold": "threshold_array",
+    "save": "",
+    "scores": "",
+    "largest_scores": "",
+}
+"""Methods of `ConformalPredictor`, and what does the same of plain rows."""
+
 _SHOWN_ALPHAS = (Fraction(1, 10), Fraction(1, 20))
 _MOST_LABELS = 30
 
@@ -169,6 +179,18 @@ class ArrayPredictor:
     metadata: Metadata
     reference: Floats | None = None
     _remembered: dict[Fraction, _AtAlpha] = attrs.field(factory=dict, init=False)
+
+    if not TYPE_CHECKING:  # type checkers know which methods there are
+
+        def __getattr__(self, name: str) -> object:
+            message = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if name in _OF_ROWS:
+                rows = _OF_ROWS[name] and f"{_OF_ROWS[name]}(...) of plain rows, or "
+                message = (
+                    f"a predictor loaded with array_only=True has no {name}(): use {rows}"
+                    "load_predictor(path), without array_only"
+                )
+            raise AttributeError(message, name=name, obj=self)
 
     @property
     def score(self) -> ScoreFunction:

@@ -134,7 +134,7 @@ class Ecdf(HeldOut):
     def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
         delta = exact(self.delta)
         count = summary.n_held_out
-        epsilon = _band(delta, self._sides, count)
+        epsilon = _band(delta, self._sides, count) if count else Fraction(1)
         needed = math.floor(_band(delta, self._sides, 1) ** 2 / alpha**2) + 1
         marginal = (1 - alpha) * (1 - delta)
         return summary.guarantee(

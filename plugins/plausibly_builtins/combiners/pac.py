@@ -169,12 +169,13 @@ class Pac(HeldOut):
             claim = attrs.evolve(claim, conditions=(*claim.conditions, _FIXED))
         most = summary.test_mass
         share = alpha / most
-        if bound == "betting":
+        least = math.inf
+        if bound == "betting" and count:
             least = math.expm1(-math.log(delta) / count) * float(most)
-            needed = 1 if share >= 1 else _needed_bets(share, delta)
-        else:
+        elif count:
             least = (1.0 - float(delta) ** (1.0 / count)) * float(most)
-            needed = 1 if share >= 1 else _needed(share, delta)
+        needing = _needed_bets if bound == "betting" else _needed
+        needed = 1 if share >= 1 else needing(share, delta)
         reason, reference = _REASONS[bound]
         marginal = bounded((1 - alpha) * (1 - delta), typed=False)
         return summary.guarantee(
