@@ -26,8 +26,7 @@ class HashedNames:
 
     @cached_property
     def _ordered(self) -> Hashes:
-        ordered: Hashes = np.sort(self.hashes)
-        return ordered
+        return np.sort(self.hashes)
 
     def take(self, rows: NDArray[np.intp]) -> HashedNames:
         """Return some of the names."""

@@ -46,13 +46,11 @@ class Pool:
 
     def below(self, scores: Floats) -> Masses:
         """Return the mass of the atoms below each score."""
-        masses: Masses = self.cumulative[self.ranks.of(scores, "left")]
-        return masses
+        return self.cumulative[self.ranks.of(scores, "left")]
 
     def at_most(self, scores: Floats) -> Masses:
         """Return the mass of the atoms at most each score."""
-        masses: Masses = self.cumulative[self.ranks.of(scores, "right")]
-        return masses
+        return self.cumulative[self.ranks.of(scores, "right")]
 
     def numerators(self, scores: Floats) -> Masses:
         """Return the mass of the atoms at most each score, and the test example's own.
@@ -63,8 +61,7 @@ class Pool:
         if self.test_mass == self.total - self.base:
             return numerators
         # Only a risk, whose atoms may weigh more than their example, can pass the total.
-        capped: Masses = np.minimum(numerators, self.total)
-        return capped
+        return np.minimum(numerators, self.total)
 
     def ratios(self, scores: Floats, weight: Floats, *, times: int = 1) -> tuple[Masses, Masses]:
         """Return numerators and totals for test examples of some weights.
@@ -430,8 +427,7 @@ def keyed_share(
     order = np.lexsort((units, keys.uniform(units)[:, 0]))
     taken = np.zeros(len(units), dtype=np.bool_)
     taken[order[: int(share * len(units))]] = True
-    chosen: Bools = taken[member]
-    return chosen
+    return taken[member]
 
 
 def one_of_each(hashes: Hashes, keys: Keys, groups: NDArray[np.str_]) -> Bools:

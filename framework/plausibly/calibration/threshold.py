@@ -32,8 +32,7 @@ def exceed(combined: Floats, alpha: Fraction) -> Bools:
         # p-values are on the right side of short decimals only; next to any other number they
         # count as larger, which can only enlarge sets.
         limit = math.nextafter(limit, 0.0)
-    kept: Bools = combined > limit
-    return kept
+    return combined > limit
 
 
 def threshold(

@@ -429,8 +429,7 @@ class ArrayPredictor:
         if not self.scoring.identity:
             kept: Bools = self._scores(values, uniform) >= thresholds
             return self.scoring.hull(kept).reshape(values.shape)
-        sets: Bools = values >= thresholds
-        return sets
+        return values >= thresholds
 
     def p_values_array(
         self, predictions: ArrayLike, *, uniform: Floats | None = None

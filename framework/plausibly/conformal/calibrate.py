@@ -167,8 +167,7 @@ def held_out_scores(held: CalibrationData, calibration: CalibrationScores, keys:
         # A new example is seen in one of its augmentations: so is a held-out one, at random.
         uniform = keys.child("augmentation").uniform(held.hashes)[:, 0]
         seen = np.floor(uniform * len(held.augmented)).astype(np.intp)
-    scores: Floats = held.augmented[seen, rows, codes]
-    return scores
+    return held.augmented[seen, rows, codes]
 
 
 def with_order(

@@ -168,10 +168,7 @@ def map_chunks(
         if not len(values):
             return np.empty((*more, *values.shape), dtype)
         part = Part.of(Names.of(texts.tolist()), total, source)
-        made: NDArray[Any] = work(
-            part.array(values, labels), part.source, *some, **rest
-        )  # Any: as above
-        return made
+        return work(part.array(values, labels), part.source, *some, **rest)
 
     cut = (array.variable.chunksizes[names.EXAMPLE],)
     along = (text_array(examples.texts), *columns)
@@ -192,8 +189,7 @@ def map_chunks(
 
 def _checked(array: xr.DataArray, source: str) -> Floats:
     """Return the plausibilities of one chunk, or raise what is wrong with them."""
-    checked: Floats = check_plausibilities(array, source=source).values
-    return checked
+    return check_plausibilities(array, source=source).values
 
 
 def checked_chunks(plausibilities: xr.DataArray) -> xr.DataArray:

@@ -117,10 +117,7 @@ def plausible_above(scores: Floats, tau: float, mass: Fraction) -> Bools:
 
 def _below(best: Floats, values: Floats) -> NDArray[np.float64]:
     """Return how far scores lie below the best; 0 where even that is -inf."""
-    gap: NDArray[np.float64] = np.where(best > -np.inf, best, 0) - np.where(
-        best > -np.inf, values, 0
-    )
-    return gap
+    return np.where(best > -np.inf, best, 0) - np.where(best > -np.inf, values, 0)
 
 
 def votable(scores: Floats, tau: float) -> Bools:
@@ -135,8 +132,7 @@ def votable(scores: Floats, tau: float) -> Bools:
             break
         total += np.where(gains, ordered[:, count : count + 1], 0)
         mean = np.where(gains, total / (count + 2), mean)
-    reaches: Bools = mean >= tau - rounding(values)
-    return reaches
+    return mean >= tau - rounding(values)
 
 
 def grid(labels: int, parts: int) -> NDArray[np.float64]:

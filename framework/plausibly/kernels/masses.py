@@ -73,10 +73,7 @@ def float_bits(examples: int) -> int:
 
 def raised_units(plausibilities: Floats, bits: int) -> NDArray[np.int64]:
     """Return plausibilities in units of ``2^-bits``, rounded up."""
-    units: NDArray[np.int64] = np.ceil(plausibilities.astype(np.float64) * 2.0**bits).astype(
-        np.int64
-    )
-    return units
+    return np.ceil(plausibilities.astype(np.float64) * 2.0**bits).astype(np.int64)
 
 
 def common_masses(
@@ -223,8 +220,7 @@ def share(numerators: Masses, total: int | Masses) -> NDArray[np.float64]:
 
 def _near_decimals(ratios: NDArray[np.float64], spacings: int = 8) -> NDArray[np.bool_]:
     distance = np.abs(ratios - np.round(ratios, SETTLED_DIGITS))
-    near: NDArray[np.bool_] = distance <= spacings * np.spacing(np.maximum(ratios, 1e-300))
-    return near
+    return distance <= spacings * np.spacing(np.maximum(ratios, 1e-300))
 
 
 def settle(

@@ -32,8 +32,7 @@ class Places:
         rows, step = self._ties
         first = np.zeros((rows.size, self.ordered.shape[1]), dtype=np.intp)
         np.multiply(step, np.arange(1, self.ordered.shape[1]), out=first[:, 1:])
-        places: Ints = np.maximum.accumulate(first, axis=1, out=first)
-        return places
+        return np.maximum.accumulate(first, axis=1, out=first)
 
     @cached_property
     def first(self) -> Ints:

@@ -100,8 +100,7 @@ class Ranks:
     def of(self, queries: Floats, side: Side) -> Ints:
         """Return how many atoms are below each query (``left``), or at most it (``right``)."""
         if self.ordered.size < _LEAST_POOL or queries.size < _LEAST_QUERIES:
-            plain: Ints = np.searchsorted(self.ordered, queries, side=side)
-            return plain
+            return np.searchsorted(self.ordered, queries, side=side)
         places = np.empty(queries.shape, np.int64)
         flat, out = queries.reshape(-1), places.reshape(-1)
         first, shift, table, longest, padded = self._index  # once, before the threads

@@ -143,8 +143,7 @@ class Sparse(Dense):
 
     def inside(self, sets: Bools) -> Bools:
         member = np.take_along_axis(sets, np.maximum(self.label, 0), axis=1)
-        held: Bools = np.logical_and(member, self.label >= 0, out=member)
-        return held
+        return np.logical_and(member, self.label >= 0, out=member)
 
     def above_zero(self) -> Sparse:
         return self

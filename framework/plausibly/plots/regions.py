@@ -131,8 +131,7 @@ def _outline(points: NDArray[np.float64]) -> NDArray[np.float64]:
     points = np.unique(np.round(points, 12), axis=0)
     if len(points) < 3 or np.linalg.matrix_rank(points - points[0], tol=1e-9) < 2:
         return points[[0, -1][: len(points)]]
-    hull: NDArray[np.float64] = points[ConvexHull(points).vertices]
-    return hull
+    return points[ConvexHull(points).vertices]
 
 
 def _frame(axes: Axes, corners: NDArray[np.float64], labels: Sequence[str]) -> None:

@@ -71,8 +71,7 @@ class HeldOutRank(HeldOut):
     """
 
     def _bounds(self, counts: Ints, size: int) -> Floats:
-        ranks: Floats = (counts + 1) / (size + 1)
-        return ranks
+        return (counts + 1) / (size + 1)
 
     def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
         return summary.guarantee_of_rank(

@@ -38,13 +38,11 @@ _WIDE = 2**62
 
 def in_order(rows: Floats | Sequence[Floats]) -> Floats:
     """Return the sum over replicates, added in their order."""
-    total: Floats = reduce(np.add, rows)
-    return total
+    return reduce(np.add, rows)
 
 
 def capped(p_values: Floats) -> Floats:
-    kept: Floats = np.minimum(p_values, 1.0)
-    return kept
+    return np.minimum(p_values, 1.0)
 
 
 def checked(p_values: Floats) -> Floats:
@@ -78,8 +76,7 @@ def above_zero(merged: Floats, values: Floats | Ints) -> Floats:
 
 def between(merged: Floats, values: Floats | Ints, unit: int) -> Floats:
     """Return means kept between the least and the largest p-value against rounding."""
-    kept: Floats = np.clip(merged, values.min(axis=0) / unit, values.max(axis=0) / unit)
-    return kept
+    return np.clip(merged, values.min(axis=0) / unit, values.max(axis=0) / unit)
 
 
 def unproved(
@@ -456,8 +453,7 @@ class EValue(PValueCombiner):
 
     def _inverse(self, scores: Floats) -> Floats:
         wide = np.asarray(scores, dtype=np.float64)
-        powers: Floats = np.clip(wide, self.floor, np.finfo(np.float64).max) ** self.power
-        return powers
+        return np.clip(wide, self.floor, np.finfo(np.float64).max) ** self.power
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
         pools = p.pools.each

@@ -109,8 +109,7 @@ class Pac(HeldOut):
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
         if self.bound == "held-out":
-            ranked: Floats = super().combine(p, held_out)
-            return ranked
+            return super().combine(p, held_out)
         calibration, scores = p.pools.calibration, np.asarray(p.scores)
         bound = self._chosen(calibration.counting, len(calibration.scores))
         if bound == "betting":
@@ -124,8 +123,7 @@ class Pac(HeldOut):
         else:
             masses, place = np.unique(p.pools.pooled.at_most(scores), return_inverse=True)
             found = _MeanTest.of(p.pools, exact(self.delta)).p_values(masses)
-        values: Floats = found[place].reshape(scores.shape)
-        return values
+        return found[place].reshape(scores.shape)
 
     def _bounds(self, counts: Ints, size: int, most: Fraction = Fraction(1)) -> Floats:
         """Return `most` times the alpha at which the binomial tail of each count is delta."""

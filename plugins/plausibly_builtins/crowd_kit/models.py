@@ -82,8 +82,7 @@ class Answers:
 
     def by_annotator(self, series: pd.Series[Any]) -> Column:  # Any: of numbers
         """Return a series of workers by annotator: (annotator,); NaN without an answer."""
-        values: Column = series.reindex(np.arange(self.cells.annotators)).to_numpy(np.float64)
-        return values
+        return series.reindex(np.arange(self.cells.annotators)).to_numpy(np.float64)
 
 
 @attrs.frozen(kw_only=True)

@@ -173,8 +173,7 @@ class Cells:
 
     def as_table(self, values: Column) -> Column:
         """Return (label, example) values in the order of names as (example, label) of the table."""
-        table: Column = np.ascontiguousarray(values[self.of_label].T[self.of_example])
-        return table
+        return np.ascontiguousarray(values[self.of_label].T[self.of_example])
 
     def reliability(self, weight: Column, **more: xr.Variable) -> xr.Dataset:
         """Return the table of annotators, as `plausibly.reliability` reads it."""

@@ -36,8 +36,7 @@ _LATE = 700.0  # exp of more is no float
 def log_chances(log_ratio: Column) -> Column:
     """Return the log-chance of blocks of one size: (block,)."""
     if log_ratio.shape[1] == 1:
-        alone: Column = -np.logaddexp(0.0, -log_ratio[:, 0])
-        return alone
+        return -np.logaddexp(0.0, -log_ratio[:, 0])
     time = _nodes(log_ratio.shape[1])
     largest, weight = _integrand(time, log_ratio)
     log_chance: Column = largest + np.log(weight.sum(axis=1) * (time[1] - time[0]))
@@ -93,8 +92,7 @@ def _integrand(time: Column, ratio: Column) -> tuple[Column, Column]:
 
 
 def _waits(time: Column, ratio: Column) -> Column:
-    waits: Column = np.exp(np.minimum(ratio[:, :, None] + time, _LATE))
-    return waits
+    return np.exp(np.minimum(ratio[:, :, None] + time, _LATE))
 
 
 Codes = NDArray[np.intp]
@@ -275,8 +273,7 @@ def _normalised(logs: Column) -> Column:
 
 
 def _diagonal(rows: Column) -> Column:
-    matrices: Column = rows[:, :, None] * np.eye(rows.shape[1])
-    return matrices
+    return rows[:, :, None] * np.eye(rows.shape[1])
 
 
 @attrs.frozen(kw_only=True)

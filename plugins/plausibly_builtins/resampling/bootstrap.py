@@ -93,8 +93,7 @@ def _drawn_times(uniforms: Floats, counts: Ints, units: Ints, owner: Ints) -> ND
     # A product that rounds up to the total would belong to the next example.
     step = np.minimum((uniforms * total[of]).astype(np.int64), total[of] - 1)
     place = np.searchsorted(ends, start[of] + step, side="right")
-    times: NDArray[np.int64] = np.bincount(place, minlength=len(units))
-    return times
+    return np.bincount(place, minlength=len(units))
 
 
 def _common_denominator(draws: list[xr.DataArray]) -> NDArray[np.int64] | None:

@@ -139,8 +139,7 @@ class Raps(Adaptive):
 
     def _rule(self, places: Places, uniform: Floats | None) -> Floats:
         past = np.maximum(places.rank - self.free_rank, 0)
-        scores: Floats = super()._rule(places, uniform) - self.penalty * past
-        return scores
+        return super()._rule(places, uniform) - self.penalty * past
 
 
 @attrs.frozen(kw_only=True)
@@ -176,8 +175,7 @@ class Saps(Adaptive):
     def _rule(self, places: Places, uniform: Floats | None) -> Floats:
         largest, above, rank = places.largest, places.above, places.rank
         if uniform is None:
-            plain: Floats = -(largest + self.weight * (rank - 1))
-            return plain
+            return -(largest + self.weight * (rank - 1))
         likeliest = uniform * (largest + self.weight * (rank - 1))
         others = largest + self.weight * ((above - 1) + uniform * (rank - above))
         return -np.where(above == 0, likeliest, others)

@@ -120,5 +120,4 @@ def _outwards(rows: Floats) -> Ints:
         lower = bordered[example, first - 1] >= bordered[example, last + 1]
         first, last = first - lower, last + ~lower
         joining.append(np.where(lower, first, last))
-    labels: Ints = np.stack(joining, axis=1) - 1
-    return labels
+    return np.stack(joining, axis=1) - 1

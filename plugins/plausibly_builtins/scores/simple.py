@@ -61,5 +61,4 @@ class Margin(ScoreFunction):
             return probabilities
         two = np.partition(probabilities, -2, axis=-1)[..., -2:]
         second, first = two[..., :1], two[..., 1:]
-        margins: Floats = probabilities - np.where(probabilities == first, second, first)
-        return margins
+        return probabilities - np.where(probabilities == first, second, first)
