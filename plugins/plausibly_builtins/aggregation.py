@@ -125,11 +125,7 @@ def convergence(
     called: str, iterations: int, change: float, tolerance: float, *, settled: bool
 ) -> dict[str, str]:
     """Return the attribute about the convergence of an estimate; warn where it has not settled."""
-    facts: dict[str, object] = {
-        "iterations": iterations,
-        "change": change,
-        "tolerance": tolerance,
-    }
+    facts: dict[str, object] = {"iterations": iterations, "change": change, "tolerance": tolerance}
     if not settled:
         warn(
             "not-converged",

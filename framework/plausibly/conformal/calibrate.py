@@ -23,13 +23,7 @@ from plausibly.data import names
 from plausibly.data.annotations import is_annotations
 from plausibly.data.names import several
 from plausibly.errors import ComponentError, IncompatibleComponents, InputError, counted, listed
-from plausibly.guarantee import (
-    BY_LABEL,
-    DRAWN_LABELS,
-    NO_GUARANTEE,
-    UNIFORMS,
-    Needs,
-)
+from plausibly.guarantee import BY_LABEL, DRAWN_LABELS, NO_GUARANTEE, UNIFORMS, Needs
 from plausibly.io.accept import AnswersLike, PredictionsLike, as_answers, as_predictions
 from plausibly.kernels.masses import storable_masses
 from plausibly.kernels.random import Keys, hash_names
@@ -295,11 +289,7 @@ def calibrate(
     if is_annotations(answers):
         warn_of_one_annotator(answers)
     model, answered, aggregated_by = matched_inputs(
-        probabilities,
-        answers,
-        aggregator=aggregator,
-        seed=seed,
-        only_common=only_common,
+        probabilities, answers, aggregator=aggregator, seed=seed, only_common=only_common
     )
     params = None if draws is None else {"draws": draws}
     the_calibrator = registry.resolve(CALIBRATOR, calibrator, params)
@@ -343,10 +333,7 @@ def calibrate(
             source="predictions",
         )
     calibration = calibration_scores_of(
-        the_calibrator,
-        used,
-        keys.child("calibrator"),
-        f"calibrator {called['calibrator']}",
+        the_calibrator, used, keys.child("calibrator"), f"calibrator {called['calibrator']}"
     )
     needs, held = the_combiner.needs, bool(aside.size)
     check_pair(calibration, data, called, held_out=held, needs=needs, cluster=cluster)

@@ -97,10 +97,7 @@ class Part:
 
     def array(self, values: Numbers, labels: Sequence[str]) -> xr.DataArray:
         """Return values (example, label) of the chunk under their names."""
-        coords = {
-            names.EXAMPLE: text_array(self.examples.texts),
-            names.LABEL: text_array(labels),
-        }
+        coords = {names.EXAMPLE: text_array(self.examples.texts), names.LABEL: text_array(labels)}
         return xr.DataArray(values, coords, (names.EXAMPLE, names.LABEL))
 
 
@@ -126,9 +123,7 @@ def chunks_of(array: xr.DataArray) -> list[Chunk]:
 
 
 def reduced(
-    work: Callable[..., T],
-    arrays: Sequence[xr.DataArray],
-    asks: Sequence[tuple[Chunk, object]],
+    work: Callable[..., T], arrays: Sequence[xr.DataArray], asks: Sequence[tuple[Chunk, object]]
 ) -> Sequence[T]:
     """Return ``work(*values, asked)`` of each of some chunks: all are computed in one pass."""
     if not asks:

@@ -16,13 +16,7 @@ from numpy.typing import NDArray
 
 from plausibly.calibration.alphas import Alphas, is_several, read_alphas
 from plausibly.calibration.threshold import warn_of_vacuous
-from plausibly.conformal.inputs import (
-    OVERLAP,
-    matched_inputs,
-    read_test,
-    scoring_of,
-    sets_array,
-)
+from plausibly.conformal.inputs import OVERLAP, matched_inputs, read_test, scoring_of, sets_array
 from plausibly.data import names
 from plausibly.errors import InputError
 from plausibly.guarantee import DRAWN_LABELS, UNIFORMS, CalibrationSummary, Claim, Exchangeable

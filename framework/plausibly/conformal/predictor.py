@@ -57,9 +57,7 @@ def _of_chunk(
 
 
 def _lazy(
-    predictor: ConformalPredictor,
-    predictions: xr.DataArray,
-    alphas: Sequence[Fraction] | None,
+    predictor: ConformalPredictor, predictions: xr.DataArray, alphas: Sequence[Fraction] | None
 ) -> tuple[NewExamples, Ints | None, dask.array.Array]:
     """Return examples in chunks, their groups, and their sets or p-values, not computed yet."""
     from plausibly.conformal.chunks import map_chunks, predictions_in_chunks

@@ -220,9 +220,7 @@ ORDINAL = Figure(
     ALPHA,
     lambda study: study.compared(SCORES),
     partial(
-        figure.draw_methods,
-        "Ordered labels: sets without holes (ordinal)",
-        covered=figure.ANSWERS,
+        figure.draw_methods, "Ordered labels: sets without holes (ordinal)", covered=figure.ANSWERS
     ),
     claim_whole,
 )

@@ -37,13 +37,7 @@ from plausibly.progress import Tick
 TEST = 0.5
 DRAWS = 10
 METHOD, SPLIT, REPEAT = "method", "split", "repetition"
-MEASURES = (
-    "aggregated_coverage",
-    "majority_vote_coverage",
-    "true_coverage",
-    "set_size",
-    HOLES,
-)
+MEASURES = ("aggregated_coverage", "majority_vote_coverage", "true_coverage", "set_size", HOLES)
 
 Drawing: TypeAlias = Any  # Any: a Figure of matplotlib, which may not be installed
 Form: TypeAlias = Literal["png", "svg"]

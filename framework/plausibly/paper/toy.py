@@ -144,10 +144,7 @@ def claim_both_ways(numbers: xr.Dataset, level: float) -> Claim:
         f"at {level:g} when calibrated on true labels",
         measured=f"{differ} labels in one set and not in the other, true coverage "
         f"{mean_spread(covered)}",
-        parts={
-            "the same sets": differ == 0,
-            f"true labels at {level:g}": close(covered, level),
-        },
+        parts={"the same sets": differ == 0, f"true labels at {level:g}": close(covered, level)},
     )
 
 

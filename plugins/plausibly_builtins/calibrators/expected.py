@@ -7,13 +7,7 @@ from typing import Literal
 import attrs
 import numpy as np
 
-from plausibly.plugin import (
-    CalibrationData,
-    CalibrationScores,
-    Claim,
-    InputError,
-    Keys,
-)
+from plausibly.plugin import CalibrationData, CalibrationScores, Claim, InputError, Keys
 
 
 @attrs.frozen(kw_only=True)

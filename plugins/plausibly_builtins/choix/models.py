@@ -16,15 +16,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.plugin import (
-    Aggregator,
-    InputError,
-    Keys,
-    answered_rows,
-    listed,
-    require,
-    several,
-)
+from plausibly.plugin import Aggregator, InputError, Keys, answered_rows, listed, require, several
 from plausibly_builtins.aggregation import example_names, refuse_or_warn
 from plausibly_builtins.rankings import Example, examples_of
 

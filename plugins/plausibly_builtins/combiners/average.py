@@ -8,14 +8,7 @@ from typing import ClassVar, Literal
 
 import attrs
 
-from plausibly.plugin import (
-    CalibrationSummary,
-    Claim,
-    Floats,
-    Guarantee,
-    PValueCombiner,
-    PValues,
-)
+from plausibly.plugin import CalibrationSummary, Claim, Floats, Guarantee, PValueCombiner, PValues
 
 PROOF = "docs/guarantee.md"
 VOVK_WANG = "Vovk & Wang, Combining p-values via averaging, Biometrika 2020"

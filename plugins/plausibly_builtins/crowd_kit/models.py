@@ -19,15 +19,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.plugin import (
-    Aggregator,
-    InputError,
-    Keys,
-    listed,
-    names,
-    require,
-    several,
-)
+from plausibly.plugin import Aggregator, InputError, Keys, listed, names, require, several
 from plausibly_builtins.aggregation import convergence, example_names
 from plausibly_builtins.crowd_models.models import Cells
 

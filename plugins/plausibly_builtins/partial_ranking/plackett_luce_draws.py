@@ -11,16 +11,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.plugin import (
-    Aggregator,
-    InputError,
-    Keys,
-    counted,
-    listed,
-    names,
-    several,
-    warn,
-)
+from plausibly.plugin import Aggregator, InputError, Keys, counted, listed, names, several, warn
 from plausibly_builtins.aggregation import example_names, summed
 from plausibly_builtins.rankings import (
     HALF,

@@ -7,13 +7,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.plugin import (
-    Floats,
-    Ints,
-    Keys,
-    answered_rows,
-    names,
-)
+from plausibly.plugin import Floats, Ints, Keys, answered_rows, names
 from plausibly_builtins.aggregation import Around, drawn_plausibilities
 
 _FINE = 2.0**32  # units of an example whose weights are not whole numbers

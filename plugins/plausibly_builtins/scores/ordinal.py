@@ -7,15 +7,7 @@ from typing import Any, ClassVar, Literal, cast
 import attrs
 import numpy as np
 
-from plausibly.plugin import (
-    SCORE,
-    ComponentLike,
-    Floats,
-    Ints,
-    ScoreFunction,
-    hull,
-    resolve,
-)
+from plausibly.plugin import SCORE, ComponentLike, Floats, Ints, ScoreFunction, hull, resolve
 from plausibly_builtins.scores.adaptive import Adaptive
 from plausibly_builtins.scores.simple import Probability
 
