@@ -11,13 +11,16 @@ from types import ModuleType
 from typing import Any
 
 import attrs
+import numpy as np
 import pytest
 
 from plausibly.errors import ComponentError, MissingExtra
-from plausibly.plugin import AGGREGATOR, CALIBRATOR
+from plausibly.plugin import AGGREGATOR, CALIBRATOR, COMBINER, PValueCombiner, resolve
 from plausibly.protocols import Kind
 from plausibly.registry.listing import about
 from plausibly.registry.mistakes import ParameterError
+from plausibly_builtins.combiners.average import Average
+from plausibly_builtins.combiners.pac import Pac
 from refusals import refused
 from registry_components import By, Drawn, Frequency, Plugins, Smoothed, offering
 
@@ -51,6 +54,26 @@ def test_name_table_and_object_give_one_component(plugins: Plugins) -> None:
         inner=By(by="ward", inner=Drawn()),
         many=(Drawn(), Drawn(draws=3), Drawn(draws=4)),
     )
+
+
+@pytest.mark.parametrize(
+    ("made", "parameter", "expected"),
+    [
+        (Average, {"smoothed": "yes"}, "smoothed: expected true or false"),
+        (Pac, {"bound": "yes"}, 'bound: expected "betting" or "binomial"'),
+    ],
+)
+def test_choices_of_an_object_are_checked_as_those_of_a_table(
+    made: type[PValueCombiner],
+    parameter: dict[str, Any],  # Any: no value that the types allow
+    expected: str,
+) -> None:
+    source = f"combiner {made.__name__}, "
+    with refused("component-parameter", source, expected, 'found the text "yes"'):
+        resolve(COMBINER, made(**parameter))
+    flags: dict[str, Any] = {"smoothed": np.True_}  # Any: as above
+    fine = Average(**flags)
+    assert resolve(COMBINER, fine) is fine
 
 
 def test_a_function_makes_components_too(plugins: Plugins) -> None:

@@ -88,6 +88,18 @@ def parameters_of(target: Callable[..., object], *, typed: bool = False) -> tupl
     return tuple(parameters)
 
 
+def _choices(target: type[object]) -> list[tuple[str, object]]:
+    """Return names and types of the fields that are flags, or choices among literals."""
+    chosen = []
+    with suppress(ComponentError):  # types that do not exist at run time
+        for parameter in parameters_of(target, typed=True) if has_fields(target) else ():
+            wanted = parameter.type
+            arms = typing.get_args(wanted) if is_union(wanted) else (wanted,)
+            if all(a in (bool, types.NoneType) or typing.get_origin(a) is Literal for a in arms):
+                chosen.append((parameter.field, wanted))
+    return chosen
+
+
 def _type_hints(target: Callable[..., object]) -> dict[str, Any]:  # Any: types of any form
     target = underlying(target)
     plain = isinstance(target, type) and not has_fields(target)
@@ -160,6 +172,19 @@ class Strict:
         made = self.convert(value, parameter.type)
         parameter.check(made)
         return made
+
+    def misfits(self, component: object) -> list[Mistake]:
+        """Return the flags and choices of an object, made by hand, that have none of their values.
+
+        A flag may be anything that equals True or False, such as what numpy returns.
+        """
+        mistakes: list[Mistake] = []
+        for name, wanted in _choices(type(component)):
+            value: object = getattr(component, name)
+            with below(name, mistakes):
+                if wanted is not bool or value not in (True, False):
+                    self.convert(value, wanted)
+        return mistakes
 
     def convert(self, value: object, wanted: Any) -> object:  # Any: a type is whatever was written
         """Return what a declared type makes of plain data, or raise what is wrong with it."""

@@ -421,7 +421,10 @@ class Registry:
                     hint=f"plausibly plugins list --kind {kind.name}; or Name(), with parentheses",
                     source=kind.name,
                 )
-            check(kind, like, f"{kind.name} {type(like).__name__}")
+            source = f"{kind.name} {type(like).__name__}"
+            check(kind, like, source)
+            if mistakes := self._converter.misfits(like):
+                raise ParameterError.about(source, mistakes, signature(type(like)))
             return cast("P", like)
         entry = like if isinstance(like, Entry) else self.find(kind, cast("str", name))
         source = f'{kind.name} "{entry.name}"'
