@@ -151,16 +151,6 @@ class _AtAlpha:
     dumped: str
 
 
-_OF_ROWS = {
-    "predict": "predict_array",
-    "p_values": "p_values_array",
-    "threshold": "threshold_array",
-    "save": "",
-    "scores": "",
-    "largest_scores": "",
-}
-"""Methods of `ConformalPredictor`, and what does the same of plain rows."""
-
 _SHOWN_ALPHAS = (Fraction(1, 10), Fraction(1, 20))
 _MOST_LABELS = 30
 
@@ -184,12 +174,8 @@ class ArrayPredictor:
 
         def __getattr__(self, name: str) -> object:
             message = f"{type(self).__name__!r} object has no attribute {name!r}"
-            if name in _OF_ROWS:
-                rows = _OF_ROWS[name] and f"{_OF_ROWS[name]}(...) of plain rows, or "
-                message = (
-                    f"a predictor loaded with array_only=True has no {name}(): use {rows}"
-                    "load_predictor(path), without array_only"
-                )
+            if name in ("predict", "p_values", "threshold"):
+                message += f": use {name}_array(...), or load_predictor(path) without array_only"
             raise AttributeError(message, name=name, obj=self)
 
     @property

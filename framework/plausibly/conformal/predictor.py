@@ -247,16 +247,7 @@ class ConformalPredictor(ArrayPredictor):
         return self._scored(array)[1].scores
 
     def largest_scores(self, predictions: PredictionsLike | Floats) -> Floats:
-        """Return the largest score of each example, of the mean where it has augmentations.
-
-        Parameters
-        ----------
-        predictions : DataArray, ([augmentation,] example, label), or as `predict` takes them
-
-        Returns
-        -------
-        ndarray, (example,)
-        """
+        """Return the largest score of each example, of the mean where it has augmentations."""
         scores = self.scores(predictions)
         largest: Floats = (mean_scores(scores) if scores.ndim == 3 else scores).max(axis=1)
         return largest
