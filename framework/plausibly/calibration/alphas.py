@@ -52,27 +52,22 @@ def exact(value: object) -> Fraction | None:
         return None
 
 
-def _refused(value: object) -> InputError:
-    number = exact(value)
-    meant = 0.1
-    if number is not None and 1 < number < 100:
-        meant = float(1 - number / 100 if number >= 50 else number / 100)
-    shown = value if isinstance(value, str) else repr(value)
-    return InputError(
-        "alpha-range",
-        "alpha must be between 0 and 1",
-        expected="the miscoverage rate: 0.1 for 90% sets",
-        found=str(shown) if number is not None else f"{shown}, which is not a number",
-        hint=f"alpha={meant:g}",
-        source="alpha",
-    )
-
-
 def read_alpha(value: object) -> Fraction:
     """Return alpha exactly as typed."""
     number = exact(value)
     if number is None or not 0 < number < 1:
-        raise _refused(value)
+        share = 0.1
+        if number is not None and 1 < number < 100:
+            share = float(1 - number / 100 if number >= 50 else number / 100)
+        shown = value if isinstance(value, str) else repr(value)
+        raise InputError(
+            "alpha-range",
+            "alpha must be between 0 and 1",
+            expected="the miscoverage rate: 0.1 for 90% sets",
+            found=str(shown) if number is not None else f"{shown}, which is not a number",
+            hint=f"alpha={share:g}",
+            source="alpha",
+        )
     if number >= Fraction(1, 2):
         meant = f"{float(1 - number):g}"
         warn(

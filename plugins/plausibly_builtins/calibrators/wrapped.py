@@ -156,18 +156,16 @@ def _joined(parts: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:  # Any
 
 
 def _together(parts: Sequence[CalibrationScores]) -> CalibrationScores:
-    first = parts[0]
-    if first.units is None:
-        row = None
-    else:
-        before = np.cumsum([0, *(part.examples for part in parts)])
-        rows = [part.masses()[1] for part in parts]
-        row = np.concatenate([own + start for own, start in zip(rows, before, strict=False)])
+    before = np.cumsum([0, *(part.examples for part in parts)])
+    rows = [
+        None if part.row is None else part.row + start
+        for part, start in zip(parts, before, strict=False)
+    ]
     return attrs.evolve(
-        first,
+        parts[0],
         scores=np.concatenate([part.scores for part in parts], axis=1),
         units=_joined([part.units for part in parts]),
-        row=row,
+        row=_joined(rows),
         denominator=_joined([part.denominator for part in parts]),
         label=_joined([part.label for part in parts]),
         weight=_joined([part.weight for part in parts]),

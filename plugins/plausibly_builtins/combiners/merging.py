@@ -93,13 +93,20 @@ def unproved(
     return summary.no_guarantee(claim, alpha, reason, reference=reference)
 
 
-class Merging(PValueCombiner):
-    """A rule that makes one p-value of several, and guarantees 1 - alpha."""
+class OfEach(PValueCombiner):
+    """Base of rules that read the p-value of each replicate, and set no example aside."""
 
     __slots__ = ()
 
     held_out: ClassVar[float] = 0.0
     needs = "each"
+
+
+class Merging(OfEach):
+    """A rule that makes one p-value of several, and guarantees 1 - alpha."""
+
+    __slots__ = ()
+
     reason: ClassVar[str]
     reference: ClassVar[str] = VOVK_WANG
     exchangeable: ClassVar[bool] = False
@@ -403,11 +410,8 @@ class TwiceAverage(PValueCombiner):
 
 
 @attrs.frozen(kw_only=True)
-class Maximum(PValueCombiner):
+class Maximum(OfEach):
     """Take the largest p-value: ``rho = max_j p_j``; its sets contain those of the average."""
-
-    held_out: ClassVar[float] = 0.0
-    needs = "each"
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
         largest: Floats = p.each().max(axis=0)
@@ -423,7 +427,7 @@ class Maximum(PValueCombiner):
 
 
 @attrs.frozen(kw_only=True)
-class EValue(PValueCombiner):
+class EValue(OfEach):
     """Average conformal e-values instead of p-values: a label stays while the mean is < 1 / alpha.
 
     ``E_j = (n + 1) a(s) / (a(S_1^j) + ... + a(S_n^j) + a(s))``, ``a(s) = max(s, floor)^-power``;
@@ -440,9 +444,6 @@ class EValue(PValueCombiner):
     ----------
     Gauthier, Bach & Jordan, E-values expand the scope of conformal prediction, arXiv 2503.13050.
     """
-
-    held_out: ClassVar[float] = 0.0
-    needs = "each"
 
     power: float = attrs.field(
         default=1.0, validator=attrs.validators.and_(_POSITIVE, attrs.validators.le(1.0))
@@ -544,7 +545,7 @@ def worth(correlations: Floats, effective: Effective) -> float:
 
 
 @attrs.frozen(kw_only=True)
-class ForIndependent(PValueCombiner):
+class ForIndependent(OfEach):
     """Base of rules for independent p-values.
 
     Replicates with one test score are never independent. With an effective number of tests M,
@@ -556,9 +557,6 @@ class ForIndependent(PValueCombiner):
         How M is got out of the correlations of the replicates' calibration ranks; "none": M = m. It
         belongs to the calibration, so that p-values of one calibration rise together.
     """
-
-    held_out: ClassVar[float] = 0.0
-    needs = "each"
 
     effective: Effective = "none"
 

@@ -16,6 +16,7 @@ from plausibly.plugin import (
     AnnotationTable,
     Answer,
     AnswerRefused,
+    Bools,
     Floats,
     Ints,
     Keys,
@@ -53,8 +54,7 @@ class PartialRanking(Annotation):
         """Refuse repeated labels, empty ranks, and annotators who answer twice."""
         rows = check_responses(table, self.name, labels_once=True)
         # blocks rise within a response: each starts at 1, or is one after, or at, the one before
-        starts = np.ones(rows.response.size, bool)
-        starts[1:] = rows.response[1:] != rows.response[:-1]
+        starts = _begins(rows.response)
         before = np.where(starts, 0, np.roll(rows.block, 1))
         refuse_responses(
             rows,
@@ -177,13 +177,15 @@ class Borda(Shares):
         return halves, total, total.astype(np.int64) if _whole(halves) else None
 
 
+def _begins(values: Ints) -> Bools:
+    """Return where values differ from the one before: (mention,)."""
+    return np.diff(values, prepend=-1) != 0
+
+
 def _blocks(rows: Rows) -> tuple[Ints, Ints]:
     """Return how many labels stand before the block of each mention, and in it: (mention,)."""
-    at = np.arange(rows.response.size)
-    begins = np.ones(at.size, bool)
-    begins[1:] = rows.response[1:] != rows.response[:-1]
-    new_block = begins.copy()
-    new_block[1:] |= rows.block[1:] != rows.block[:-1]
+    at, begins = np.arange(rows.response.size), _begins(rows.response)
+    new_block = begins | _begins(rows.block)
     block = np.cumsum(new_block) - 1
     before = at[new_block][block] - at[begins][np.cumsum(begins) - 1]
     return before, np.bincount(block)[block]

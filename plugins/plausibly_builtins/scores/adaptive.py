@@ -53,11 +53,8 @@ class Adaptive(ScoreFunction):
                 hint="score margin or rank, or scale='logit' if they are logits",
                 source=f"score {self.name}",
             )
-        draws = self._uniforms(probabilities, uniform) if self.randomised else None
-        return self._summed(probabilities, draws)
-
-    def _uniforms(self, probabilities: Floats, uniform: Floats | None) -> Floats:
-        """Return the uniforms of a randomised score as float64."""
+        if not self.randomised:
+            return self._summed(probabilities, None)
         wanted = (*probabilities.shape[:-1], 1)
         draws = np.asarray(uniform, dtype=np.float64)  # None has no shape
         if draws.shape != wanted or not ((draws >= 0) & (draws <= 1)).all():
@@ -69,7 +66,7 @@ class Adaptive(ScoreFunction):
                 hint=f"uniform=numpy.random.default_rng(0).random({wanted})",
                 source=f"score {self.name}",
             )
-        return draws
+        return self._summed(probabilities, draws)
 
     def _summed(self, probabilities: Floats, uniform: Floats | None) -> Floats:
         return by_places(probabilities, uniform, self._rule)
