@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def named_chunks(array: xr.DataArray, source: str, what: str) -> Named:
+def named_chunks(array: xr.DataArray, source: str) -> Named:
     """Return an array (example, label) under text names, whose numbers are not read."""
     if names.AUGMENTATION in array.dims or names.DRAW in array.dims:
         dim = names.AUGMENTATION if names.AUGMENTATION in array.dims else names.DRAW
@@ -46,19 +46,18 @@ def named_chunks(array: xr.DataArray, source: str, what: str) -> Named:
             f"{source}: chunks and the dim {dim} do not go together",
             expected="one row per example, over example and label",
             found=", ".join(map(str, array.dims)),
-            hint=f"{what}.load(), or {what}.isel({dim}=0)",
+            hint=f"{source}.load(), or {source}.isel({dim}=0)",
             source=source,
         )
-    named = named_array(read_coordinates(array), source, what, lazy=True)
-    rows = whole_rows(named.array, source, what)
+    named = named_array(read_coordinates(array), source, source, lazy=True)
+    rows = whole_rows(named.array, source, source)
     return attrs.evolve(named, array=rows.astype(float_type(rows.dtype), copy=False))
 
 
 def predictions_in_chunks(predictions: xr.DataArray, scale: str | None = None) -> Predictions:
     """Return predictions under checked names, each chunk of which is checked when it is read."""
-    source = "predictions"
-    named = named_chunks(predictions, source, source)
-    scale = known_scale(named.array, source, scale)
+    named = named_chunks(predictions, "predictions")
+    scale = known_scale(named.array, "predictions", scale)
     return Predictions(
         array=named.array.assign_attrs({names.SCALE: scale}),
         examples=named.examples,
@@ -190,7 +189,7 @@ def _checked(array: xr.DataArray, source: str) -> Floats:
 def checked_chunks(plausibilities: xr.DataArray) -> xr.DataArray:
     """Return plausibilities in the same chunks, each of which is checked when it is read."""
     source = "plausibilities"
-    named = named_chunks(plausibilities, source, source)
+    named = named_chunks(plausibilities, source)
     array = named.array
     return array.copy(data=map_chunks(_checked, array, named.examples, array.dtype, source=source))
 
@@ -200,7 +199,7 @@ def gathered(plausibilities: Form) -> xr.Dataset:
     if isinstance(plausibilities, xr.Dataset):
         return plausibilities.compute()
     source = "plausibilities"
-    named = named_chunks(plausibilities, source, source)
+    named = named_chunks(plausibilities, source)
     array, labels = named.array, named.labels.texts
 
     def above_zero(values: Floats, part: Part) -> Sparse:
