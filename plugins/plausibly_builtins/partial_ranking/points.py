@@ -179,7 +179,8 @@ class Borda(Shares):
 
 def _begins(values: Ints) -> Bools:
     """Return where values differ from the one before: (mention,)."""
-    return np.diff(values, prepend=-1) != 0
+    changed: Bools = np.diff(values, prepend=-1) != 0
+    return changed
 
 
 def _blocks(rows: Rows) -> tuple[Ints, Ints]:
