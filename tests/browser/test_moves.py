@@ -1,4 +1,4 @@
-"""What is clicked, typed and chosen changes what is shown."""
+"""Clicks, typing and choices change the page."""
 
 from __future__ import annotations
 

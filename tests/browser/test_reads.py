@@ -1,4 +1,4 @@
-"""Whoever cannot see it all, or only on paper, reads the same: contrast, names, width, print."""
+"""Accessibility of reports: contrast, names, width, print."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class Many:
     unique: set[int] = attrs.field(factory=set)
     aliases: dict[str, str] = attrs.field(factory=dict)
     levels: Mapping[str, tuple[int, ...]] = attrs.field(factory=dict)
-    bare: tuple = ()  # type: ignore[type-arg]  # somebody may write it so
+    bare: tuple = ()  # type: ignore[type-arg]  # without parameters
     anything: Any = None  # Any: what is tested
     objects: object = None
 

@@ -1,4 +1,4 @@
-"""Which arrays cross the border, dense and sparse, in which form, and what each refusal says."""
+"""Validation of dense and sparse arrays: forms, dtypes and refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What xarray changes in a table is noticed where the table comes in next."""
+"""Changes of an annotation table by xarray are found when the table is used next."""
 
 from __future__ import annotations
 

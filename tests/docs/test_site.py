@@ -101,7 +101,7 @@ _RAISES = (
     "InputError|ComponentError|IncompatibleComponents|MissingExtra|CheckFailed|NotConformalized"
     "|AnswerRefused|PlausiblyWarning|warn|_Fault|refuse_rows|refused|cls|__init__|message|_unjoined"
 )
-"""What takes the name of a message first."""
+"""Functions whose first argument is the name of a message."""
 
 
 def test_the_page_of_messages_lists_every_message_and_no_other() -> None:

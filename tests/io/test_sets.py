@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import platform
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -190,6 +192,82 @@ def predictor(which: str) -> plausibly.ConformalPredictor:
 @functools.cache
 def sets(which: str) -> xr.DataArray:
     return predictor(which).predict(world(8, seed=3, start=500)[0], ALPHAS[which])
+
+
+def _save(path: Path, which: str) -> None:
+    predictor(which).save(path)
+
+
+def _fingerprint(path: Path) -> str:
+    return plausibly.load_predictor(path).fingerprint
+
+
+def _write(path: Path, which: str) -> None:
+    write_sets(sets(which), path)
+
+
+def _alphas(path: Path) -> list[str]:
+    return [item["alpha"] for item in json.loads(read_sets(path).attrs["guarantees"])]
+
+
+STORES: dict[str, tuple[Callable[[Path, str], None], Callable[[Path], object]]] = {
+    "p.nc": (_save, _fingerprint),
+    "p.zarr": (_save, _fingerprint),
+    "sets.zarr": (_write, _alphas),
+    "sets.csv": (_write, _alphas),
+}
+
+
+def _path_replace(monkeypatch: pytest.MonkeyPatch, fail: Callable[[], object]) -> None:
+    """Let the move of what was newly written to its place fail."""
+    replace = Path.replace
+
+    def moved(self: Path, target: Path) -> Path:
+        if self.parent.name == "new":
+            fail()
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", moved)
+
+
+def _fail(failure: BaseException) -> None:
+    raise failure
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+@pytest.mark.parametrize("name", ["p.nc", "p.zarr", "sets.zarr"])
+def test_reading_after_the_writer_was_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    path = tmp_path / name
+    write, read = STORES[name]
+    write(path, "old")
+    known = read(path)
+    child = os.fork()
+    if not child:
+        _path_replace(monkeypatch, lambda: os._exit(9))
+        write(path, "new")
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    assert path.exists() == path.is_file()  # a folder was moved aside
+    assert read(path) == known
+
+
+@pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+@pytest.mark.parametrize("name", ["p.nc", "p.zarr", "sets.zarr", "sets.csv"])
+def test_a_write_that_fails_at_its_end_leaves_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, failure: BaseException
+) -> None:
+    path = tmp_path / name
+    write, read = STORES[name]
+    write(path, "old")
+    known, names = read(path), sorted(tmp_path.iterdir())
+    with monkeypatch.context() as patch:
+        _path_replace(patch, lambda: _fail(failure))
+        with pytest.raises((InputError, KeyboardInterrupt)):
+            write(path, "new")
+    assert read(path) == known
+    assert sorted(tmp_path.iterdir()) == names
 
 
 def test_a_link_and_a_mode_are_kept(tmp_path: Path) -> None:

@@ -158,8 +158,8 @@ def test_shares_of_all_examples_are_joint() -> None:
     plain = plausibly.aggregate(table, "spread", parents="frequency")
     assert plain.sel(example="x").values.tolist() == [0.5, 0.5, 0]
     assert "joint" not in plain.attrs
-    nobody = plausibly.aggregate(table_of(TREE, [("x", "dermatitis")]), like)
-    assert nobody.values.tolist() == [[0.5, 0.5, 0]]
+    unanswered = plausibly.aggregate(table_of(TREE, [("x", "dermatitis")]), like)
+    assert unanswered.values.tolist() == [[0.5, 0.5, 0]]
     assert resolve(AGGREGATOR, {"name": "spread", "inner": "dawid-skene"}).joint
     assert not resolve(AGGREGATOR, "spread").joint
 

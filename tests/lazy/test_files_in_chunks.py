@@ -11,10 +11,11 @@ import pandas as pd
 import pytest
 import xarray as xr
 
+import cli_world
 import plausibly
-from cli_world import run
+from cli_world import done, run
 from lazy_world import LABELS, plausibilities, predictions
-from plausibly.io import read_predictions, read_sets, write_sets
+from plausibly.io import read_predictions, read_sets, write_plausibilities, write_sets
 from refusals import refused
 
 CAL, NEW = predictions(), predictions(seed=2, prefix="t")
@@ -81,6 +82,32 @@ def test_files_that_are_only_read_whole(tmp_path: Path) -> None:
         read_sets(tmp_path / "s.csv", chunks=5)
     with refused("sets-unknown", "p.zarr holds no prediction sets"):
         read_sets(written("p.zarr", tmp_path))
+
+
+def test_commands_in_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    written("p.zarr", tmp_path)
+    NEW.to_dataset().to_zarr("new.zarr", zarr_format=2)
+    write_plausibilities(plausibilities(CAL), "lam.nc")
+    write_plausibilities(plausibilities(NEW), "new_lam.nc")
+    files = "--plausibilities lam.nc -p p.zarr"
+    done(f"calibrate {files} -o whole.nc")
+    done(f"calibrate {files} -o p.nc --set compute.chunks=5 --set compute.scheduler=threads")
+    assert Path("p.nc").read_bytes() == Path("whole.nc").read_bytes()
+    for ending in ("zarr", "csv"):
+        predict = "predict p.nc -p new.zarr --alpha 0.3 -o"
+        done(f"{predict} whole.{ending}")
+        done(f"{predict} cut.{ending} --chunks 5")
+        assert read_sets(f"cut.{ending}").identical(read_sets(f"whole.{ending}"))
+    assert Path("cut.csv").read_bytes() == Path("whole.csv").read_bytes()
+    answers = "--plausibilities new_lam.nc"
+    whole, cut, chunks = (
+        done(f"evaluate {sets} {answers} --json").document["results"]
+        for sets in ("whole.csv", "cut.zarr", "cut.zarr --set compute.chunks=5")
+    )
+    assert whole == cut == chunks
+    line = f"evaluate cut.csv {answers} --set compute.chunks=5"
+    cli_world.refused(line, "option-unfit", "chunks has no meaning")
 
 
 def test_the_page_runs(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""What notebooks show: small tables, whole and escaped, with the numbers of the objects."""
+"""Tables in notebooks: small tables, whole and escaped, with the numbers of the objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is built: the wheel holds what it should and nothing else, and its metadata are true."""
+"""Contents and metadata of the wheel and the source distribution."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user of the installed wheel may rely on: every line here is right."""
+"""Valid use of the installed wheel: mypy accepts every line."""
 
 from __future__ import annotations
 

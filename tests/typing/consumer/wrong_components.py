@@ -1,4 +1,4 @@
-"""What does not satisfy its Protocol: every marked line is an error, and no other."""
+"""Components that do not satisfy their Protocol: each marked line is an error, and no other."""
 
 from __future__ import annotations
 
