@@ -57,16 +57,6 @@ def test_a_name_that_no_file_can_have(name: str) -> None:
     assert refusal(lambda: existing(name, "annotations")).name == "file-unreadable"
 
 
-def test_nothing_is_imported_before_it_is_used() -> None:
-    check = (
-        "import sys, plausibly.io\n"
-        "assert 'read_sets' in dir(plausibly.io)\n"
-        "assert 'xarray' not in sys.modules\n"
-        "assert plausibly.io.read_sets.__module__ == 'plausibly.io.sets'"
-    )
-    subprocess.run([sys.executable, "-c", check], check=True)
-
-
 def test_what_a_killed_process_moved_aside_is_put_back(tmp_path: Path) -> None:
     stops = (
         "import os, pathlib, sys\n"
