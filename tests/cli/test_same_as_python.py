@@ -102,6 +102,9 @@ def test_choices_are_those_of_the_library(path: str, choices: typing.Iterable[st
 # ---- names in files
 
 HEAD, OTHER = "task,worker,label", "item,rater,answer"
+KEYS = " --set annotations.columns.".join(
+    ("", "example=item", "annotator=rater --set annotations.reader=long-table", "label=answer")
+)
 TABLE = '{example = "item", annotator = "rater", label = "answer"}'
 
 
@@ -110,6 +113,8 @@ TABLE = '{example = "item", annotator = "rater", label = "answer"}'
     [
         ("votes.csv", HEAD, OTHER, "--columns example=item,annotator=rater,label=answer"),
         ("votes.csv", HEAD, OTHER, f"--columns '{TABLE}'"),
+        ("votes.csv", HEAD, OTHER, f"--set annotations.columns='{TABLE}'"),
+        ("votes.csv", HEAD, OTHER, KEYS),
         ("probabilities.csv", "example,", "case,", "--set predictions.example=case"),
         ("votes.csv", "dog", "hound", "--set labels.rename=hound=dog"),
         ("probabilities.csv", "dog", "hound", "--set labels.rename=hound=dog"),

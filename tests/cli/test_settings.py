@@ -62,17 +62,6 @@ def test_another_file_or_none(world: World, monkeypatch: pytest.MonkeyPatch) -> 
     assert (below / "here.nc").exists()
 
 
-def test_any_key_is_set_to_a_toml_value_or_to_text(world: World) -> None:
-    world.replace("votes.csv", "task,worker,label", "item,rater,answer")
-    keys = {"example": "item", "annotator": "rater", "label": "answer"}
-    sets = [f"--set=annotations.columns.{key}={value}" for key, value in keys.items()]
-    done(CALIBRATE, "--set", "annotations.reader=long-table", *sets)
-    first = world.path("predictor.nc").read_bytes()
-    table = "{ example = 'item', annotator = 'rater', label = 'answer' }"
-    done(CALIBRATE, "--set", f"annotations.columns={table}")
-    assert world.path("predictor.nc").read_bytes() == first
-
-
 def test_report_and_evaluate_take_the_predictor_of_the_file(world: World) -> None:
     done(CALIBRATE)
     done(PREDICT)

@@ -221,15 +221,12 @@ def test_probabilities_are_checked_and_logits_that_look_like_them() -> None:
         predictions(lambda rows: rows, batches(2 * shares), labels=LABELS, scale="probability")
 
 
-def test_numbers_that_are_not_finite() -> None:
-    broken = ROWS.copy()
-    broken[4, 1] = np.nan
-    broken[5, 2] = np.inf
-    with refused("numbers-not-finite", "2 of 7 rows hold NaN or infinite numbers (4, 5)"):
-        predictions(Module(), batches(broken), labels=LABELS)
-
-
+BROKEN = ROWS.copy()
+BROKEN[4, 1], BROKEN[5, 2] = np.nan, np.inf
 NAMELESS: list[object] = [{"pixels": Tensor(ROWS)}]
+FEWER: list[object] = [(rows, ["one"]) for rows in batches()]
+TWICE: list[object] = [(rows, ["a", "b", "c"][: len(rows.values)]) for rows in batches()]
+MIXED = Shuffled(batches())
 REFUSED: list[tuple[object, list[object], dict[str, Any], str, str]] = [  # Any: arguments, by name
     (Module(), [*batches()], {"labels": ["cat", "dog"]}, "outputs-shape", "found (3, 3)"),
     (Module(), [*batches(ROWS[:, :1])], {"labels": ["cat", "dog"]}, "outputs-shape", "needs call="),
@@ -238,6 +235,13 @@ REFUSED: list[tuple[object, list[object], dict[str, Any], str, str]] = [  # Any:
     (lambda rows: [rows], [*batches()], {}, "batch-unfit", "module gives no tensor of batch 1"),
     (Module(), [*batches()], {"examples": "id"}, "batch-unfit", "batch 1 has no item 'id'"),
     (Module(), [], {}, "array-empty", "found 0 examples, 3 labels"),
+    (Module(), [*batches(BROKEN)], {}, "numbers-not-finite", "2 of 7 rows hold NaN or infinite"),
+    (Module(), [*batches()], {"examples": range(5)}, "names-differ", "5 names, and the loader has"),
+    (Module(), [*batches()], {"examples": range(8)}, "names-differ", "DataLoader(..., drop_last="),
+    (Module(), FEWER, {"examples": 1}, "names-differ", ""),
+    (Module(), TWICE, {"examples": 1}, "example-twice", 'names "a" in rows 1 and 4'),
+    (Module(), MIXED, {}, "loader-shuffles", "found RandomSampler"),
+    (Module(), MIXED, {"examples": list("abcdefg")}, "loader-shuffles", "found RandomSampler"),
 ]
 
 
@@ -247,27 +251,6 @@ def test_inputs_that_cannot_be_read_are_refused(
 ) -> None:
     with refused(name, piece):
         predictions(module, loader, **{"labels": LABELS, **options})
-
-
-def test_names_that_do_not_fit() -> None:
-    for names, report in (
-        (range(5), "examples= has 5 names, and the loader has 7 rows"),
-        (range(8), "examples= has 8 names, and the loader has 7 rows"),
-    ):
-        with refused("names-differ", report, "DataLoader(..., drop_last=False)"):
-            predictions(Module(), batches(), labels=LABELS, examples=names)
-    pairs = [(rows, ["one"]) for rows in batches()]
-    with refused("names-differ"):
-        predictions(Module(), pairs, labels=LABELS, examples=1)
-    twice = [(rows, ["a", "b", "c"][: len(rows.values)]) for rows in batches()]
-    with refused("example-twice", 'names "a" in rows 1 and 4'):
-        predictions(Module(), twice, labels=LABELS, examples=1)
-
-
-def test_a_loader_that_shuffles_is_refused() -> None:
-    for names in (None, [f"image {row}" for row in range(7)]):
-        with refused("loader-shuffles", "found RandomSampler"):
-            predictions(Module(), Shuffled(batches()), labels=LABELS, examples=names)
 
 
 def test_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:

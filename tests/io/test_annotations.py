@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import attrs
 import numpy as np
@@ -353,8 +354,10 @@ class Lines(Reader):
 class Broken(Lines):
     """Fails to recognise."""
 
+    error: ClassVar[BaseException]
+
     def recognises(self, path: Path, head: bytes) -> bool:
-        raise ZeroDivisionError("of course")
+        raise self.error
 
 
 @pytest.mark.parametrize("name", ["votes.csv", "votes.json", "votes.soc", "votes", "votes.CSV"])
@@ -384,14 +387,16 @@ def test_a_registered_reader_is_a_name_a_table_or_an_object(
         assert (error.name, error.details["readers"]) == ("format-ambiguous", names)
 
 
+@pytest.mark.parametrize("error", [ZeroDivisionError("of course"), SystemExit(3)])
 def test_a_reader_that_fails_to_recognise_stops_no_other(
-    tmp_path: Path, own: registry.Registry
+    tmp_path: Path, own: registry.Registry, error: BaseException
 ) -> None:
-    own.register(READER, "broken", Broken)
+    own.register(READER, "broken", type("Failing", (Broken,), {"error": error}))
     path = written(tmp_path, "votes.csv", VOTES)
-    assert warned(lambda: plausibly.read_annotations(path)).startswith(
-        "warning reader-failed: reader broken cannot tell whether it reads votes.csv"
-    )
+    message = warned(lambda: plausibly.read_annotations(path))
+    what = "warning reader-failed: reader broken cannot tell whether it reads votes.csv"
+    assert message.startswith(what)
+    assert f"found {type(error).__name__}: {error}" in message
 
 
 class Plain:

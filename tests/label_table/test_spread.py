@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 import plausibly
 import plausibly.data.annotations
-from io_files import refusal, said
+from io_files import refusal
 from plausibly.data.align import match_labels
 from plausibly.data.names import name_texts
 from plausibly.data.states import read_left_out
@@ -190,31 +190,26 @@ def test_dropped_parents_are_counted() -> None:
     assert lam["denominator"].values.tolist() == [3, 1]
     assert read_left_out(lam.attrs) == {"named a label above others": 1}
     assert lam.attrs["parents"] == "drop"
-    alone = table_of(TREE, [*votes, ("z", "dermatitis")])
-    with refused(
-        "parents-alone", "in 1 example", "found z", 'hint parents = "uniform" or "frequency"'
-    ):
-        plausibly.aggregate(alone, "spread", parents="drop")
 
 
-def test_refused_parents_are_named() -> None:
-    votes = [("x", "tinea"), ("y", "dermatitis"), ("y", "eczema")]
-    hint = 'hint parents = "uniform", "frequency" or "drop"'
-    with refused("parents-named", '"dermatitis"', "found 1 example (y)", hint):
-        plausibly.aggregate(table_of(TREE, votes), "spread", parents="error")
-    fine = plausibly.aggregate(table_of(TREE, votes[:1]), "spread", parents="error")
+VOTED = [("x", "tinea"), ("y", "dermatitis"), ("y", "eczema")]
+REFUSED: list[tuple[dict[str, str], str, str]] = [
+    ({"parents": "drop"}, "parents-alone", 'in 1 example | found z | "uniform" or "frequency"'),
+    ({"parents": "error"}, "parents-named", '"dermatitis" | found 2 examples (y, z) | or "drop"'),
+    ({"parents": "half"}, "component-parameter", "parents"),
+    ({"unseen": "overall"}, "component-parameter", "no meaning"),
+    ({"parents": "frequency", "unseen": "never"}, "component-parameter", "unseen"),
+]
+
+
+@pytest.mark.parametrize(("options", "name", "pieces"), REFUSED)
+def test_parents_and_parameters_that_do_not_fit(
+    options: dict[str, str], name: str, pieces: str
+) -> None:
+    with refused(name, *pieces.split(" | ")):
+        plausibly.aggregate(table_of(TREE, [*VOTED, ("z", "dermatitis")]), "spread", **options)
+    fine = plausibly.aggregate(table_of(TREE, VOTED[:1]), "spread", parents="error")
     assert name_texts(fine["label"].values) == ["eczema", "contact", "tinea"]
-
-
-def test_parameters_that_do_not_fit() -> None:
-    table = table_of(TREE, [("x", "tinea")])
-    assert refusal(lambda: plausibly.aggregate(table, "spread", parents="half")).name == (
-        "component-parameter"
-    )
-    assert "no meaning" in said(lambda: plausibly.aggregate(table, "spread", unseen="overall"))
-    assert "unseen" in said(
-        lambda: plausibly.aggregate(table, "spread", parents="frequency", unseen="never")
-    )
 
 
 INNER: list[tuple[str, Mapping[str, object], list[object]]] = [

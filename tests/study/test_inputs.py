@@ -30,8 +30,8 @@ def test_six_mistakes_at_once(world: World) -> None:
     world.write("study.toml", SIX_MISTAKES)
     checked, ran = run("config", "check", "study.toml"), run("run", "study.toml")
     assert (checked.code, checked.err) == (2, "")
-    error = "error config-key: study.toml line 2: alphas[1] is not valid\n"
-    assert ran.err.startswith(f"{checked.out}{error}")
+    start = "error config-key: study.toml line 2: alphas[1] is not valid\n"
+    assert ran.err.startswith(f"{checked.out}{start}")
     quiet = run("config", "check", "study.toml", "--quiet")
     assert (quiet.code, quiet.out, quiet.err) == (2, "", ran.err)
     mistakes = run("config", "check", "study.toml", "--json").document["mistakes"]
