@@ -118,7 +118,7 @@ import measured_module
 
 def test_long():
     measured_module.early()
-    end = time.process_time() + 2.5
+    end = time.process_time() + 1
     while time.process_time() < end:
         sum(range(1000))
     measured_module.late()

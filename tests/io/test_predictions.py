@@ -335,35 +335,21 @@ def test_any_scores_come_back_whatever_their_order(
     assert (result.values != 0).sum() == sum(s != 0 for row in rows.values() for s in row.values())
 
 
-@pytest.mark.parametrize(
-    ("text", "more", "name", "outcome"),
-    [
-        ([named("x")], {}, "predictions-missing", "none"),
-        (
-            [named("x", ("a", 1), model=""), named("x", ("a", 1), model="m2")],
-            {},
-            "model-unknown",
-            'a model without name, "m2"',
-        ),
-        ([named("x", ("a", 1))], {"model": "n"}, "model-unknown", '"m"'),
-        ([named("x", ("a", 1)), named("x", ("b", 1))], {}, "scores-unfit", "row x, row x"),
-        (
-            [named("x", ("a", 1)), named("y", ("a", None))],
-            {},
-            "scores-unfit",
-            "1 label without score",
-        ),
-        (
-            [named("x", ("eczemo", 1))],
-            {"labels": ["eczema", "acne"]},
-            "label-unknown",
-            "1 label outside (eczemo)",
-        ),
-        ([named("x", ("a", "1e999"))], {}, "scores-unfit", "a 1e999"),
-        ([named("x", ("a", "high"))], {}, "scores-unfit", "a high"),
-        ([named("x", ("a", 1), ("a", 2))], {}, "scores-unfit", "a 1, a 2"),
-    ],
-)
+ONE = named("x", ("a", 1))
+REFUSED: list[tuple[list[NamedPrediction], dict[str, Option], str, str]] = [
+    ([named("x")], {}, "predictions-missing", "none"),
+    ([ONE, named("x", ("a", 1), model="")], {}, "model-unknown", 'a model without name, "m"'),
+    ([ONE], {"model": "n"}, "model-unknown", '"m"'),
+    ([ONE, named("x", ("b", 1))], {}, "scores-unfit", "row x, row x"),
+    ([ONE, named("y", ("a", None))], {}, "scores-unfit", "1 label without score"),
+    ([ONE], {"labels": ["eczema", "acne"]}, "label-unknown", "1 label outside (a)"),
+    ([named("x", ("a", "1e999"))], {}, "scores-unfit", "a 1e999"),
+    ([named("x", ("a", "high"))], {}, "scores-unfit", "a high"),
+    ([named("x", ("a", 1), ("a", 2))], {}, "scores-unfit", "a 1, a 2"),
+]
+
+
+@pytest.mark.parametrize(("text", "more", "name", "outcome"), REFUSED)
 def test_what_is_refused(
     text: list[NamedPrediction], more: dict[str, Option], name: str, outcome: str
 ) -> None:
