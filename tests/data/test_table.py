@@ -157,14 +157,6 @@ def test_records_come_back_as_they_were(records: lr.Records) -> None:
         assert listed == sorted(listed)
 
 
-def test_declared_labels_keep_their_order_and_derived_ones_are_sorted() -> None:
-    records: lr.Records = [("e", "r", "b"), ("e", "q", "a")]
-    for declared, labels in ((["z", "b", "a"], ["z", "b", "a"]), (None, ["a", "b"])):
-        table = built(records, declared)
-        assert table["label"].values.tolist() == labels
-        assert table.attrs["labels_declared"] == (declared is not None)
-
-
 @pytest.mark.parametrize(
     ("records", "labels", "name", "result"),
     [

@@ -14,6 +14,7 @@ import xarray as xr
 from hypothesis import given, settings, strategies as st
 
 import cases_net
+import io_files
 import plausibly
 from io_annotation_tables import KINDS, same, tables
 from io_files import refusal, warned, written
@@ -85,6 +86,7 @@ def test_only_our_reader_recognises_it(tmp_path: Path, ending: str) -> None:
 
 
 def test_rows_are_in_words(tmp_path: Path) -> None:
+    """Those of single labels are in ``files/votes_1.csv``."""
     ranking = build_table(
         "partial-ranking",
         examples=["a"],
@@ -98,30 +100,19 @@ def test_rows_are_in_words(tmp_path: Path) -> None:
         mention_weight=[0.1, 1e-300],
         response_weight=[3.0, 0.5],
     )
-    rows = {
-        "votes": [
-            "response,example,annotator,label,state,about",
-            "0,007,,x,unknown-annotator",
-            '1,007,None," y",answered,',
-            '2,"b, c",,,skipped,',
-            "3,a,None,x,answered,",
-            "",
-        ],
-        "ranking": [
-            "response,example,annotator,label,block,weight,response_weight,about",
-            "0,a,,x,1,1e-300,0.5",
-            "0,a,,y,2,0.1,0.5,",
-            "1,a,q,,,,3.0,",
-            "",
-        ],
-    }
-    for name, table in (("votes", votes()), ("ranking", ranking)):
-        write_annotations(table, tmp_path / f"{name}.csv")
-        lines = (tmp_path / f"{name}.csv").read_text(encoding="utf-8").split("\n")
-        assert [line.partition(',"1/1 {')[0] for line in lines] == rows[name]
+    write_annotations(ranking, tmp_path / "r.csv")
+    lines = (tmp_path / "r.csv").read_text(encoding="utf-8").split("\n")
+    header = "response,example,annotator,label,block,weight,response_weight"
+    assert [line.partition(',"1/1 {')[0] for line in lines] == [
+        f"{header},about",
+        "0,a,,x,1,1e-300,0.5",
+        "0,a,,y,2,0.1,0.5,",
+        "1,a,q,,,,3.0,",
+        "",
+    ]
     write_annotations(ranking, tmp_path / "r.parquet")
     frame = pd.read_parquet(tmp_path / "r.parquet")
-    assert frame.columns.tolist() == rows["ranking"][0].removesuffix(",about").split(",")
+    assert frame.columns.tolist() == header.split(",")
     assert frame.drop(columns="annotator").iloc[1].tolist() == [0, "a", "y", 2, 0.1, 0.5]
     assert frame["annotator"].isna().tolist() == [True, True, False]
     assert frame["block"].isna().tolist() == [False, False, True]
@@ -476,21 +467,6 @@ def test_files_that_are_missing_empty_or_folders(
     assert names == ["file-missing", "file-empty", "file-is-folder"]
 
 
-@pytest.mark.parametrize(
-    ("rows", "hint"),
-    [
-        ([["item", "rater", "answer"]], "example=item,annotator=rater,label=answer"),
-        ([["id", "who", "dx"]], "example=id,annotator=who,label=dx"),
-        (
-            [["a", "b", "c"]],
-            "example=EXAMPLE_COLUMN,annotator=ANNOTATOR_COLUMN,label=LABEL_COLUMN",
-        ),
-        ([["Image name", "user", "vote"]], '"example=Image name,annotator=user,label=vote"'),
-        (
-            [["w1", "t1", "cat"], ["w1", "t2", "dog"]],
-            "example=1,annotator=2,label=3, with the positions of this file",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("rows", "hint"), io_files.BEGINNINGS["columns"])
 def test_the_hint_guesses_columns(rows: list[list[str]], hint: str) -> None:
     assert as_options(columns_hint(rows), {"--reader", "--columns"}) == f"--columns {hint}"

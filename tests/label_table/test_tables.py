@@ -210,24 +210,11 @@ def renamed(kind: str, records: Records) -> Records:
     return [(example, by, RENAMED[kind](answer)) for example, by, answer in records]
 
 
-@st.composite
-def _rankings(draw: st.DrawFn) -> list[list[str]]:
-    names = draw(st.permutations(NAMES))[: draw(st.integers(1, len(NAMES)))]
-    blocks: list[list[str]] = []
-    for name in names:
-        tied: bool = draw(st.booleans())
-        if blocks and tied:
-            blocks[-1].append(name)
-        else:
-            blocks.append([name])
-    return blocks
-
-
 _names = st.sampled_from(NAMES)
 ANSWERS: Mapping[str, st.SearchStrategy[object]] = {
     "single-label": _names,
     "label-set": st.lists(_names, min_size=1, max_size=5, unique=True),
-    "partial-ranking": _rankings(),
+    "partial-ranking": lr.rankings(NAMES),
     # Weights whose sums are exact in any order.
     "soft-label": st.dictionaries(_names, st.integers(1, 64).map(float), min_size=1, max_size=5),
 }

@@ -72,13 +72,9 @@ def test_a_predictor() -> None:
     assert facts["0.1"] == [f"{threshold:.4f}", "P(Y in C(X)) >= 0.90"]
     assert "the guarantee at alpha 0.1 in full" in piece.text
     assert repr(predictor).startswith("ConformalPredictor  expected + average")
-
-
-def test_hostile_labels_of_a_predictor() -> None:
-    predictions, shares = world(30, (HOSTILE, "b"))
-    piece = shown(plausibly.calibrate(predictions, shares))
-    assert "script" not in piece.tags
-    assert HOSTILE in piece.text
+    hostile = shown(plausibly.calibrate(*world(30, (HOSTILE, "b"))))
+    assert "script" not in hostile.tags
+    assert HOSTILE in hostile.text
 
 
 def test_an_annotation_table() -> None:

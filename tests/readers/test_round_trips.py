@@ -14,6 +14,7 @@ import xarray as xr
 from hypothesis import given, settings, strategies as st
 
 import cases_net
+import labelled_records as lr
 import plausibly
 from io_files import csv_text, refusal, result_or_refusal, written
 
@@ -277,17 +278,9 @@ def rankings(table: xr.Dataset) -> list[tuple[str, Groups, int]]:
     ]
 
 
-@st.composite
-def orders(draw: st.DrawFn, names: list[str]) -> Groups:
-    """Draw an order of some names, with ties."""
-    chosen = draw(st.permutations(names))[: draw(st.integers(1, len(names)))]
-    groups: list[list[str]] = []
-    for name in chosen:
-        if draw(st.booleans()) and groups:
-            groups[-1].append(name)
-        else:
-            groups.append([name])
-    return tuple(tuple(sorted(group)) for group in groups)
+def orders(names: list[str]) -> st.SearchStrategy[Groups]:
+    """Orders of some names, with ties."""
+    return lr.rankings(names).map(lambda blocks: tuple(tuple(sorted(block)) for block in blocks))
 
 
 # ---- selectors

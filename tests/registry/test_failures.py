@@ -148,27 +148,19 @@ def test_an_interrupt_by_the_user_is_no_failure(plugins: Plugins) -> None:
 
 @pytest.mark.parametrize("name", ["half", "broken:half", "qqq"])
 def test_an_unknown_name_mentions_the_failure(plugins: Plugins, name: str) -> None:
+    """Of which there is one warning."""
     plugins.add("broken", broken, distribution="half-broken")
     plugins.add("thesis", offering("pl"), distribution="thesis-pl")
-    failed = "broken (half-broken 0.2) failed at registration: RuntimeError: no licence"
+    failed = "broken (half-broken 0.2) failed at registration"
+    reason = "RuntimeError: no licence"
+    hint = f"hint plausibly plugins check broken, or {HINT}"
     made = plugins.registry()
-    with warned("plugin-failed"), refused("component-unknown", failed, "plausibly plugins list"):
-        made.create(AGGREGATOR, name)
+    with warned("plugin-failed", failed, f"others work found {reason}", hint):
+        for pl in ("pl", "thesis:pl", "pl"):
+            assert made.create(AGGREGATOR, pl) == Smoothed()
+        with refused("component-unknown", f"{failed}: {reason}", "plausibly plugins list"):
+            made.create(AGGREGATOR, name)
     assert {e.name for e in made.entries(AGGREGATOR)} == {"frequency", "smoothed", "pl"}
-
-
-def test_a_failure_causes_one_warning(plugins: Plugins) -> None:
-    plugins.add("broken", broken, distribution="half-broken")
-    plugins.add("thesis", offering("pl"), distribution="thesis-pl")
-    made = plugins.registry()
-    pieces = (
-        "broken (half-broken 0.2) failed at registration",
-        "others work found RuntimeError: no licence",
-        f"hint plausibly plugins check broken, or {HINT}",
-    )
-    with warned("plugin-failed", *pieces):
-        for name in ("pl", "thesis:pl", "pl"):
-            assert made.create(AGGREGATOR, name) == Smoothed()
 
 
 @pytest.mark.parametrize(("value", "strict"), [("1", True), ("yes", True), ("0", False)])

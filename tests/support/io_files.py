@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import strategies as st
@@ -14,6 +15,9 @@ from hypothesis import strategies as st
 from plausibly.errors import InputError, PlausiblyWarning
 
 T = TypeVar("T")
+BEGINNINGS: dict[str, Any] = tomllib.loads(  # Any: what TOML holds
+    (Path(__file__).parents[1] / "io" / "beginnings.toml").read_text("utf-8")
+)
 
 
 def written(folder: Path, name: str, content: str | bytes) -> Path:

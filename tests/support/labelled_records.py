@@ -44,10 +44,9 @@ soft_labels: st.SearchStrategy[object] = st.dictionaries(
 
 
 @st.composite
-def rankings(draw: st.DrawFn) -> list[list[str]]:
-    labels = draw(st.permutations(LABELS))[: draw(st.integers(1, len(LABELS)))]
+def rankings(draw: st.DrawFn, labels: Sequence[str] = LABELS) -> list[list[str]]:
     blocks: list[list[str]] = []
-    for label in labels:
+    for label in draw(st.permutations(labels))[: draw(st.integers(1, len(labels)))]:
         tied: bool = draw(st.booleans())
         if blocks and tied:
             blocks[-1].append(label)
