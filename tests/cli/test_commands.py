@@ -152,23 +152,20 @@ def test_values(words: str, expected: list[str]) -> None:
 
 
 def test_columns_of_a_table_that_was_named(world: World) -> None:
-    assert offered("evaluate -e patients.csv --cluster pa") == ["patient"]
-    assert offered("evaluate sets.csv -e patients.csv --by s") == ["site"]
-    assert offered("evaluate sets.csv --examples patients.csv --true-label d") == ["diagnosis"]
     world.write("t.tsv", '\ufeffexample\t"the site"\tward\n1\t2\t3\n')
-    assert offered("agreement -e t.tsv --by ") == ["example", "the site", "ward"]
-
-
-def test_nothing_is_offered_where_nothing_is_known(world: World) -> None:
     world.path("binary.csv").write_bytes(b"\xff\xfe\x00")
-    for words in (
-        "evaluate --cluster ",
-        "evaluate -e nowhere.csv --cluster ",
-        "evaluate -e binary.csv --cluster ",
-        "evaluate -e patients.parquet --cluster ",
-        'calibrate --score {name="',
-    ):
-        assert offered(words) == []
+    for words, columns in {
+        "evaluate -e patients.csv --cluster pa": ["patient"],
+        "evaluate sets.csv -e patients.csv --by s": ["site"],
+        "evaluate sets.csv --examples patients.csv --true-label d": ["diagnosis"],
+        "agreement -e t.tsv --by ": ["example", "the site", "ward"],
+        "evaluate --cluster ": [],
+        "evaluate -e nowhere.csv --cluster ": [],
+        "evaluate -e binary.csv --cluster ": [],
+        "evaluate -e patients.parquet --cluster ": [],
+        'calibrate --score {name="': [],
+    }.items():
+        assert offered(words) == columns
 
 
 @pytest.fixture(autouse=True)

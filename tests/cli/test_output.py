@@ -401,17 +401,22 @@ def test_closed_streams_stop_nothing(world: World, before: str, words: str, out:
     assert world.path("lam.csv").exists() == (not out)
 
 
-@pytest.mark.parametrize("out", [".", "", "..", "x" * 300 + ".csv"])
-def test_outputs_that_are_no_file(sets: World, out: str) -> None:
-    for command in ("aggregate -a votes.csv", "predict predictor.nc -p new.csv"):
-        ran = typed(f"{command} --json", "-o", out)
-        assert (ran.code, ran.document["error"]["name"]) == (2, "output-unwritable")
+OUT = ("aggregate -a votes.csv -o", "predict predictor.nc -p new.csv -o")
+IN = ("agreement -a", "calibrate -a votes.csv -p")
 
 
-@pytest.mark.parametrize("path", ["x" * 5000, "/dev/zero"])
-def test_inputs_that_are_no_file(world: World, path: str) -> None:
-    if not (len(path) > 255 or Path(path).exists()):
+@pytest.mark.parametrize(
+    ("commands", "path", "name"),
+    [
+        *((OUT, path, "output-unwritable") for path in (".", "", "..", "x" * 300 + ".csv")),
+        *((IN, path, "file-unreadable") for path in ("x" * 5000, "/dev/zero")),
+    ],
+)
+def test_paths_that_are_no_file(
+    sets: World, commands: tuple[str, ...], path: str, name: str
+) -> None:
+    if path == "/dev/zero" and not Path(path).exists():
         pytest.skip("no such device")
-    for command in ("agreement --json -a", "calibrate --json -a votes.csv -p"):
-        ran = typed(command, path)
-        assert (ran.code, ran.document["error"]["name"]) == (2, "file-unreadable")
+    for command in commands:
+        ran = typed(command, path, "--json")
+        assert (ran.code, ran.document["error"]["name"]) == (2, name)

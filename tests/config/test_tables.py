@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from plausibly.errors import ComponentError, InputError, MissingExtra
-from plausibly.protocols import Aggregator, Calibrator, Kind
+from plausibly.protocols import Aggregator, Calibrator
 from plausibly.registry.mistakes import Mistakes, ParameterError
 from plausibly.registry.parameters import Strict, as_table, expected, plain, signature
 
@@ -27,7 +27,7 @@ class Colour(enum.Enum):
     RED = "red"
 
 
-def no_components(kind: object, value: object) -> object:
+def no_components(kind: object, value: object) -> Any:  # Any: it returns nothing
     raise AssertionError(f"{kind} {value}")
 
 
@@ -223,10 +223,6 @@ def test_signatures_in_words() -> None:
     assert expected(Calibrator | None) == "the name, table or object of a calibrator"
 
 
-def no_kinds(kind: Kind[Any], value: object) -> dict[str, object]:  # Any: none is asked for
-    raise AssertionError(f"{kind} {value}")
-
-
 @attrs.frozen(kw_only=True)
 class Everything:
     whole: int = 1
@@ -249,7 +245,7 @@ class Outer:
 
 
 def test_plain_data() -> None:
-    table = plain(Everything(), no_kinds)
+    table = plain(Everything(), no_components)
     assert table == {
         "whole": 1,
         "number": 0.5,
@@ -263,9 +259,9 @@ def test_plain_data() -> None:
         "hidden": 3,
     }
     assert json.loads(json.dumps(table)) == table
-    assert plain(Outer(Everything()), no_kinds) == {"inner": table, "draws": 2}
+    assert plain(Outer(Everything()), no_components) == {"inner": table, "draws": 2}
     for number, kind in ((np.int64(3), int), (np.float64(0.5), float), (np.float32(0.5), float)):
-        assert type(plain(number, no_kinds)) is kind
+        assert type(plain(number, no_components)) is kind
 
 
 def test_what_cannot_be_written_down() -> None:
@@ -275,7 +271,7 @@ def test_what_cannot_be_written_down() -> None:
             self.kept = kept
 
     with pytest.raises(ParameterError) as caught:
-        as_table(Ordinary(np.ones(3), "x"), no_kinds)
+        as_table(Ordinary(np.ones(3), "x"), no_components)
     line = "cannot be written down: it is no number, text, list, table or component"
     assert [str(mistake) for mistake in caught.value.mistakes] == [
         f"array: {line}",

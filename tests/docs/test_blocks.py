@@ -179,18 +179,15 @@ def printed_and_shown(page: Path) -> list[tuple[str, str]]:
 
 
 @pytest.mark.realdata
-def test_a_public_crowd(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    with np.load(shared / "data" / "cifar10h" / "data.npz", allow_pickle=False) as data:
-        np.save("cifar10h-counts.npy", data["counts"].astype(np.int64))
-    for printed, shown in printed_and_shown(DOCS / "tutorials" / "crowd.md"):
-        assert printed == shown
-
-
-@pytest.mark.realdata
-def test_the_public_rankings(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(shared / "data" / "derm_ddx")
-    for printed, shown in printed_and_shown(DOCS / "tutorials" / "rankings.md"):
+@pytest.mark.parametrize("name", ["crowd", "rankings"])
+def test_public_files(
+    name: str, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(shared / "data" / "derm_ddx" if name == "rankings" else tmp_path)
+    if name == "crowd":
+        with np.load(shared / "data" / "cifar10h" / "data.npz", allow_pickle=False) as data:
+            np.save("cifar10h-counts.npy", data["counts"].astype(np.int64))
+    for printed, shown in printed_and_shown(DOCS / "tutorials" / f"{name}.md"):
         assert printed == shown
 
 

@@ -178,10 +178,10 @@ def test_many_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     xr.testing.assert_identical(*tables)
 
 
-def store(path: Path, *, row_group_size: int | None = None, **columns: object) -> Path:
+def store(path: Path, rows: int | None = None, /, **columns: object) -> Path:
     pyarrow = require("pyarrow", extra="parquet", source="tests")
     parquet = require("pyarrow.parquet", extra="parquet", source="tests")
-    parquet.write_table(pyarrow.table(columns), path, row_group_size=row_group_size)
+    parquet.write_table(pyarrow.table(columns), path, row_group_size=rows)
     return path
 
 
@@ -317,7 +317,7 @@ def test_texts_that_repeat_are_the_same_texts(
 ) -> None:
     pyarrow = require("pyarrow", extra="parquet", source="tests")
     column = pyarrow.array(texts, type=getattr(pyarrow, kind)())
-    path = store(folder / "votes.parquet", row_group_size=row_group, task=column)
+    path = store(folder / "votes.parquet", row_group, task=column)
     for repeats in (True, False):
         table = read_table(path, role="annotations", repeats=repeats)
         assert list(table.columns[0]) == [text or "" for text in texts]

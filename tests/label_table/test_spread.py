@@ -207,7 +207,8 @@ def test_parents_and_parameters_that_do_not_fit(
     options: dict[str, str], name: str, pieces: str
 ) -> None:
     with refused(name, *pieces.split(" | ")):
-        plausibly.aggregate(table_of(TREE, [*VOTED, ("z", "dermatitis")]), "spread", **options)
+        table = table_of(TREE, [*VOTED, ("z", "dermatitis")])
+        plausibly.aggregate(table, {"name": "spread", **options})
     fine = plausibly.aggregate(table_of(TREE, VOTED[:1]), "spread", parents="error")
     assert name_texts(fine["label"].values) == ["eczema", "contact", "tinea"]
 

@@ -19,9 +19,10 @@ import plausibly
 from calibrators_labelled import CALIBRATORS, Table, plausibilities, predictions
 from plausibly.calibration.alphas import AlphaLike
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.errors import IncompatibleComponents, InputError, PlausiblyWarning
+from plausibly.errors import IncompatibleComponents, PlausiblyWarning
 from plausibly.protocols import COMBINER, SCORE
 from plausibly.registry import default
+from refusals import refused
 
 N = 40
 ALPHAS = ("0.05", "0.3", "0.6")
@@ -119,9 +120,8 @@ def test_plain_rows_get_what_labelled_ones_get(
             item.p_values_array,
             lambda values, item=item: item.predict_array(values, "0.3"),
         ):
-            with pytest.raises(IncompatibleComponents) as refused:
+            with refused("array-not-enough", kind=IncompatibleComponents):
                 ask(new.values)
-            assert refused.value.name == "array-not-enough"
 
 
 @pytest.mark.parametrize("score", ["aps", "raps"])
@@ -134,9 +134,8 @@ def test_randomised_scores_take_their_uniforms(score: str, new: xr.DataArray) ->
     for place, row in enumerate(new.values):
         np.testing.assert_array_equal(predictor.p_values_array(row, uniform=uniform[:1]), p[place])
     for ask in (predictor.p_values_array, lambda v: predictor.predict_array(v, "0.3")):
-        with pytest.raises(InputError) as refused:
+        with refused("uniform-missing"):
             ask(new.values)
-        assert refused.value.name == "uniform-missing"
 
 
 @pytest.fixture
@@ -192,14 +191,11 @@ def test_bad_rows_are_refused(score: str, dtype: str, new: xr.DataArray) -> None
     asks = (predictor.p_values_array, lambda v: predictor.predict_array(v, "0.3"))
     for ask in asks:
         for bad in (values[:, :2], values[None], values[0, 0]):
-            with pytest.raises(InputError) as shaped:
+            with refused("array-shape"):
                 ask(bad)
-            assert shaped.value.name == "array-shape"
         for bad, among in ((holed, 12), (holed[3], 1), (holed[::-1, ::-1][:, ::-1], 12)):
-            with pytest.raises(InputError) as missing:
+            with refused("array-nan", f"found NaN in 1 of {among} rows"):
                 ask(bad)
-            assert missing.value.name == "array-nan"
-            assert missing.value.found == f"NaN in 1 of {among} rows"
         ask(holed[:3])
         ask(values[:0])
 

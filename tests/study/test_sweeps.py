@@ -31,7 +31,8 @@ def swept(world: World) -> None:
 
 
 def test_the_keys_are_the_arguments_of_compare(world: World) -> None:
-    result = studied("study.toml").compared
+    study = studied("study.toml")
+    result = study.compared
     table = plausibly.read_examples("patients.csv")
     predictions = plausibly.read_predictions("probabilities.csv")
     predictions = predictions.assign_coords(site=("example", table["site"].values))
@@ -55,6 +56,10 @@ def test_the_keys_are_the_arguments_of_compare(world: World) -> None:
     assert result["set_size"].dims == ("method", "split", "alpha", "draws", "size")
     for name in ("aggregated_coverage", "set_size", "n_calibration", "guaranteed", "uses_draws"):
         assert np.array_equal(result[name].values, expected[name].values)
+    ready = study.prepared.predictions  # the sets are of the stratified split
+    hashes = hash_names(ready["example"].values)
+    test = split(hashes, split_keys(1, 0), strata=ready["site"].values)
+    assert study.sets["example"].values.tolist() == ready["example"].values[test].tolist()
 
 
 def test_tables_on_the_screen_and_as_data(world: World) -> None:
@@ -72,14 +77,6 @@ def test_tables_on_the_screen_and_as_data(world: World) -> None:
     stored = plausibly.load_study("again/results.nc").data
     mean = float(stored["set_size"].isel(method=2, alpha=0, draws=1, size=1).mean())
     assert results[-1]["set_size"] == mean
-
-
-def test_the_sets_are_of_the_stratified_split(world: World) -> None:
-    result = studied("study.toml")
-    ready = result.prepared.predictions
-    hashes = hash_names(ready["example"].values)
-    test = split(hashes, split_keys(1, 0), strata=ready["site"].values)
-    assert result.sets["example"].values.tolist() == ready["example"].values[test].tolist()
 
 
 # ---- augmentations
