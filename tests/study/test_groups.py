@@ -212,31 +212,6 @@ folder = "out"
 """
 
 
-@pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
-def test_a_study_of_all_of_them(columns: World) -> None:
-    columns.write("study.toml", STUDY)
-    ran = run("run", "study.toml", "--no-report")
-    assert ran.code == 0, ran.err
-    assert ran.width <= 80
-    assert "mondrian(by=site, inner=" in ran.out
-    assert ' none per "patient" 1.000 0.90, vacuous risk(by=risk) ' in ran.text
-    assert " risk 0.10, vacuous mass-coverage(leave_out=" in ran.text
-    assert " 0.90 of sets Verdict: " in ran.text
-    assert 'needs "site" of every new example (-e) ' in ran.text
-    assert "plausibly predict out/predictor.nc -p NEW -e NEW_EXAMPLES" in ran.out
-    again = run("run", "out/resolved.toml", "-o", "again", "--no-report", "--json")
-    assert columns.path("out/sets.csv").read_bytes() == columns.path("again/sets.csv").read_bytes()
-    assert [method["name"] for method in again.document["methods"]] == [
-        "mondrian(by=site, inner=monte-carlo(draws=4))",
-        "weighted(by=weight)",
-        "clustered(by=patient)",
-        "risk(by=risk)",
-        "mass-coverage(leave_out=0.2)",
-    ]
-    words = "predict out/predictor.nc -p new.csv -e new_patients.csv -o s.csv"
-    assert run(*words.split()).code == 0
-
-
 def test_components_inside_are_shown_and_data_that_they_lack_are_mistakes(columns: World) -> None:
     columns.write("study.toml", STUDY)
     out = run("config", "show", "study.toml").out
