@@ -104,13 +104,21 @@ def plain(ran: Ran) -> str:
     return ran.out
 
 
-def test_the_screens(world: Plugins) -> None:
+def test_the_screens(world: Plugins, monkeypatch: pytest.MonkeyPatch) -> None:
     """As recorded in ``nets/plugins.txt``."""
     lines = []
-    for words in ("plugins list", "plugins check", "plugins info thesis"):
+    off = "--disable-plugin thesis --disable-plugin house-rules plugins list"
+    for words in ("plugins list", "plugins check", "plugins info thesis", off):
+        if words == off:
+            monkeypatch.setenv(VARIABLE, "votes, chatty")
         ran = run(*words.split())
         lines += [f"$ plausibly {words}", f"exit code {ran.code}", *ran.out.splitlines(), ran.err]
     nets.compare("plugins.txt", lines)
+    known = registry.default().disabled()
+    assert {str(source) for source in known} == {
+        "votes (plausibly 0.2)",
+        "chatty (chatty-plugin 0.2)",
+    }
 
 
 def test_the_list_runs_no_plugin_that_is_off(
@@ -149,23 +157,6 @@ def test_components_that_need_an_extra(world: Plugins, monkeypatch: pytest.Monke
     assert """EXTRA   2 of plausibly's components  pip install "plausibly[crowd]"\n""" in out
 
 
-def test_plugins_that_are_off(world: Plugins, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, "votes, chatty")
-    words = ["--disable-plugin", "thesis", "--disable-plugin", "house-rules"]
-    out = run(*words, "plugins", "list").out
-    for line in (
-        "  frequency  share of votes (disabled)\n",
-        "disabled  votes (plausibly 0.2): PLAUSIBLY_DISABLE_PLUGINS names votes\n",
-        "disabled  thesis (thesis-pl 0.2): --disable-plugin names thesis\n",
-        "disabled  house (house-rules 1.3): --disable-plugin names house-rules\n",
-    ):
-        assert line in out
-    assert {str(source) for source in registry.default().disabled()} == {
-        "votes (plausibly 0.2)",
-        "chatty (chatty-plugin 0.2)",
-    }
-
-
 def test_the_check_of_one_component(world: Plugins) -> None:
     ran = run("plugins", "check", "house:house-min", "--json")
     assert ran.code == 3
@@ -177,20 +168,6 @@ def test_the_check_of_one_component(world: Plugins) -> None:
     assert checked.pop("reason").endswith("found combine(p_values, alpha)")
     assert checked.pop("hint").startswith("fix it as the Protocol PValueCombiner")
     assert checked == {**component, "state": "failed", "stage": "making"}
-
-
-@pytest.mark.parametrize(
-    ("words", "name", "piece"),
-    [
-        ("check thesos", "plugin-unknown", 'did you mean "thesis"?'),
-        ("list --kind scorer", "usage", "hint      plausibly plugins list --help\n"),
-    ],
-)
-def test_names_that_do_not_exist(world: Plugins, words: str, name: str, piece: str) -> None:
-    ran = run("plugins", *words.split())
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith(f"error {name}: ")
-    assert piece in ran.err
 
 
 NOT_RESOLVED = f"the parameters of {__name__}.Nameless have types that do not exist at run time"

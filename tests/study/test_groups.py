@@ -258,12 +258,3 @@ def test_a_study_of_augmentations(columns: World) -> None:
         assert math.isfinite(method["results"][0]["aggregated_coverage"])
         assert method["results"][0]["guaranteed"] == 0.9
     assert columns.path("out/sets.csv").read_text().count("\n") == 16
-    for old, new, hint in (
-        ('augmentation = "view"', 'augmentation = "veiw"', '"view", if that column names the'),
-        ('augmentation = "veiw"\n', "", '"COLUMN", if it names augmentations of an example'),
-        ("views.csv", "probabilities.csv", '"COLUMN", of a table with them in rows'),
-    ):
-        columns.edit("study.toml", old, new)
-        ran = run("config", "check", "study.toml")
-        assert ran.code == 2
-        assert f"[predictions] augmentation = {hint}" in " ".join((ran.out + ran.err).split())
