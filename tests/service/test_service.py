@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import subprocess
 import sys
 import warnings
@@ -104,12 +105,17 @@ MADE: dict[str, dict[str, Any]] = {  # Any: names and tables of components
 }
 
 
+@functools.cache
+def made(name: str, dtype: str = "float64") -> ConformalPredictor:
+    return calibrated(**MADE[name], dtype=dtype)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", MADE)
 def test_plain_rows_get_what_labelled_ones_get(
     name: str, dtype: str, new: xr.DataArray, tmp_path: Path
 ) -> None:
-    predictor = calibrated(**MADE[name], dtype=dtype)
+    predictor = made(name, dtype)
     assert predictor.pools.dtype == dtype
     if predictor.needs_only_scores:
         compare(predictor, new, tmp_path)
@@ -259,8 +265,8 @@ print({name.partition(".")[0] for name in sys.modules} & {"xarray", "pandas", "d
 
 
 def test_neither_xarray_nor_pandas_is_imported(tmp_path: Path) -> None:
-    for name, components in MADE.items():
-        calibrated(**components).save(tmp_path / f"{name}.nc")
+    for name in MADE:
+        made(name).save(tmp_path / f"{name}.nc")
     ran = subprocess.run(
         [sys.executable, "-c", SCRIPT], cwd=tmp_path, capture_output=True, text=True, check=True
     )
