@@ -1,4 +1,4 @@
-"""Who differs and on which labels; certainty; nothing depends on rows or on labels not named."""
+"""Annotators and labels that differ, certainty, independence of rows and of unnamed labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What no answer may depend on: order, batches, forms, chunks, files; sets are p-values > alpha."""
+"""Results without order, batches, forms, chunks, files in them; sets are p-values > alpha."""
 
 from __future__ import annotations
 

@@ -61,8 +61,8 @@ def test_components_and_their_parameters() -> None:
     lines = []
     for row in listed:
         ours = f"{row['kind']} {row['plugin']}:{row['name']}"
-        message = run("plugins", "info", f"{row['plugin']}:{row['name']}", "--json")
-        result = json.loads(message.out)["components"][0]
+        ran = run("plugins", "info", f"{row['plugin']}:{row['name']}", "--json")
+        result = json.loads(ran.out)["components"][0]
         held = json.dumps(result["parameters"], sort_keys=True)
         lines.append(f"{ours} {row['state']} {held}")
     nets.compare("components.txt", lines)

@@ -12,6 +12,7 @@ import xarray as xr
 import plausibly
 from cli_calibrators import VIEWS, make
 from cli_world import CALIBRATE, EVALUATE, Ran, World, done, refused, run, typed
+from memory import at_most
 from plausibly.config.load import key
 from plausibly.data.validate import SCALES
 from plausibly.evaluation.intervals import METHODS as INTERVALS
@@ -140,6 +141,20 @@ def test_answers_of_a_label_with_and_without_a_blank_are_merged(world: World) ->
         assert fingerprint(f"{CALIBRATE} {option}") == expected
 
 
+def test_normalise_and_scale(world: World) -> None:
+    array = plausibly.read_predictions("probabilities.csv")
+    np.savez("twice.npz", predictions=array.values * 2, examples=array.example, labels=array.label)
+    plausibilities = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
+    line = CALIBRATE.replace("probabilities.csv", "twice.npz")
+    assert "--set predictions.normalise=true" in typed(line).err
+    for option, predictions in (
+        ("normalise=true", plausibly.read_predictions("twice.npz", normalise=True)),
+        ("scale=any", plausibly.read_predictions("twice.npz", scale="any")),
+    ):
+        expected = plausibly.calibrate(predictions, plausibilities).fingerprint
+        assert fingerprint(f"{line} --set predictions.{option}") == expected
+
+
 # ---- what is left out
 
 
@@ -230,8 +245,17 @@ def test_every_form_gives_the_same_predictor(out: str, form: str, shown: str) ->
     assert read_plausibilities(out).equals(plausibly.aggregate(table))
     words = ("-p", "p.npz", "--json", "-o", "predictor.nc")
     dense = plausibly.calibrate(plausibly.read_predictions("p.npz"), plausibly.aggregate(table))
-    for answers in (("--plausibilities", out), OF_VOTES):
-        assert run("calibrate", *answers, *words).document["fingerprint"] == dense.fingerprint
+    for flags in (("--plausibilities", out), OF_VOTES):
+        assert run("calibrate", *flags, *words).document["fingerprint"] == dense.fingerprint
+
+
+def test_aggregate_makes_no_dense_array() -> None:
+    write_votes(3, 40)
+    done("aggregate", *OF_VOTES, "-o", "lam.npz")  # what is imported once is no part of it
+    write_votes(1_000, 20_000)  # dense: 153 MiB
+    with at_most(64):
+        done("aggregate", *OF_VOTES, "-o", "large.npz")
+    assert read_plausibilities("large.npz", sparse=True).sizes["label_name"] == 20_000
 
 
 def test_forms_by_default() -> None:
@@ -284,12 +308,12 @@ def test_thresholds_by_group(weighted: World) -> None:
 def test_augmentations_with_one_mean_score_and_pooled(weighted: World) -> None:
     seen = "-p views.csv --set predictions.augmentation=view"
     calibrated("augmentation", seen)
-    message = typed("predict p.nc -o s.csv -p new_views.csv --json").document
+    document = typed("predict p.nc -o s.csv -p new_views.csv --json").document
     predictor = plausibly.load_predictor("p.nc")
     sets = predictor.predict(plausibly.read_predictions("new_views.csv", augmentation="view"), 0.1)
-    assert message["results"][0]["threshold"] == float(predictor.threshold(0.1))
-    assert message["results"][0]["mean_size"] == float(sets.sum("label").mean())
-    assert message["predictions"]["augmentations"] == list(VIEWS)
+    assert document["results"][0]["threshold"] == float(predictor.threshold(0.1))
+    assert document["results"][0]["mean_size"] == float(sets.sum("label").mean())
+    assert document["predictions"]["augmentations"] == list(VIEWS)
     calibrated('{name = "augmentation", scores = "pooled"}', seen)
     assert typed("predict p.nc -o s.csv -p new.csv").code == 0
 

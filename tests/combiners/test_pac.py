@@ -429,7 +429,7 @@ def test_every_calibration_enumerated(outcomes: list[Outcome], n: int, bound: Bo
 def test_failures_are_no_more_frequent_than_delta(
     values: NDArray[np.float64], bound: Bound
 ) -> None:
-    """Where missing the worse label is just too much, and there is no threshold between."""
+    """Missing the worse label is just too much, and there is no threshold between."""
     combiner, repeats, delta = Pac(delta=0.1, bound=bound), 150, 0.1
     assert 0.1 < values.mean() < 0.104
     failed = 0

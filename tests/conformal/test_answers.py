@@ -1,4 +1,4 @@
-"""What components answer is checked once, where they are called; errors name the component."""
+"""Results of components are checked once, where they are called; errors name the component."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `calibrate` and `aggregate` accept, refuse and keep apart."""
+"""Inputs that `calibrate` and `aggregate` accept, refuse and keep apart."""
 
 from __future__ import annotations
 

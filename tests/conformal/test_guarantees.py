@@ -1,4 +1,4 @@
-"""What guarantees say in numbers and words, beside the nets of every pair."""
+"""Guarantees in numbers and words, beside the nets of every pair."""
 
 from __future__ import annotations
 

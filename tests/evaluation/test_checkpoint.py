@@ -156,6 +156,15 @@ def test_rows_in_another_order_are_the_same_study(tmp_path: Path, computed: list
     )
 
 
+def test_splits_of_another_version_or_format_are_refused(tmp_path: Path) -> None:
+    study(tmp_path, 1, methods=ONE)
+    about = json.loads((tmp_path / MANIFEST).read_text())
+    (tmp_path / MANIFEST).write_text(json.dumps({**about, "plausibly": "0.0.9", "format": 0}))
+    with pytest.raises(InputError, match="checkpoint-other") as refused:
+        study(tmp_path, 1, methods=ONE)
+    assert refused.value.found == f'format 1, was 0, plausibly "{about["plausibly"]}", was "0.0.9"'
+
+
 @pytest.mark.parametrize(
     ("name", "text", "problem"),
     [
@@ -185,6 +194,18 @@ def test_a_split_that_cannot_be_read_is_computed_again(tmp_path: Path, computed:
         again, _ = study(tmp_path, 2)
         assert computed == [1]
         xr.testing.assert_identical(again, expected)
+
+
+def test_half_written_files_of_a_killed_study_are_computed_again(tmp_path: Path) -> None:
+    expected, _ = study(tmp_path, 2)
+    (tmp_path / "split-1.json").unlink()
+    for name in (MANIFEST, "split-1.json", "split-7.json"):
+        (tmp_path / f"{name}-part").write_text('{"number": 1')
+    assert Checkpoint(folder=tmp_path).finished(8) == 1
+    again, _ = study(tmp_path, 2)
+    xr.testing.assert_identical(again, expected)
+    Checkpoint(folder=tmp_path).discard()
+    assert not tmp_path.exists()
 
 
 def test_other_files_of_the_folder_stay(tmp_path: Path) -> None:

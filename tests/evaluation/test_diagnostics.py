@@ -243,7 +243,7 @@ def test_rankings_are_aggregated_alone_and_together() -> None:
 
 SMALL, RECORDS = world(20)
 SOME_VOTES = select_annotations(table(RECORDS), example=[f"e{i:03d}" for i in range(5, 20)])
-NOBODY = table([(example, None, answer) for example, _, answer in RECORDS])
+UNNAMED = table([(example, None, answer) for example, _, answer in RECORDS])
 
 
 @said(__file__)

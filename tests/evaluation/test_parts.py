@@ -1,4 +1,4 @@
-"""What holds of every further measure: names decide, rows and dims do not."""
+"""Properties of every further measure: names decide, rows and dims do not."""
 
 from __future__ import annotations
 

@@ -50,11 +50,11 @@ def test_the_result_and_the_warnings_are_those_of_one_process() -> None:
             progress=lambda *step: steps[processes].append(step),
         ).data
 
-    (item, answers), (several, again) = (with_warnings(lambda n=n: study(n)) for n in (1, 2))  # type: ignore[misc]  # n is bound
-    xr.testing.assert_identical(item, several)
-    assert answers == again
-    assert sum("grumbling" in text for text in answers) == 1
-    assert sum("and tired" in text for text in answers) == 1
+    (alone, warned), (several, again) = (with_warnings(lambda n=n: study(n)) for n in (1, 2))  # type: ignore[misc]  # n is bound
+    xr.testing.assert_identical(alone, several)
+    assert warned == again
+    assert sum("grumbling" in text for text in warned) == 1
+    assert sum("and tired" in text for text in warned) == 1
     assert steps[1] == steps[2] == [(number, 3) for number in range(1, 4)]
 
 
@@ -66,8 +66,8 @@ def failure(share: float, how: str, processes: int) -> InputError:
 
 
 def test_the_error_is_that_of_the_first_split_that_fails() -> None:
-    item, several = (failure(0.3, "input", processes) for processes in (1, 2))
-    assert several.fields() == item.fields()
+    alone, several = (failure(0.3, "input", processes) for processes in (1, 2))
+    assert several.fields() == alone.fields()
     assert several.details == {"a": 1}
     assert "in calibrate" in str(several.__cause__)
 

@@ -152,13 +152,13 @@ def test_warnings_of_splits_are_issued_once_with_their_scope() -> None:
     assert study["aggregated_coverage"].values[0].tolist() == [[1.0]] * 4
 
     few = predictions[:21].assign_coords(site=("example", np.repeat(np.arange(6), [6, *[3] * 5])))
-    with pytest.warns(PlausiblyWarning) as part:
+    with pytest.warns(PlausiblyWarning) as some:
         study = compare(
             few, plausibilities[:21], {"e": {}}, alphas=0.075, splits=8, cluster="site", test=0.45
         ).data
     often = int(study["vacuous"].sum())
     assert 0 < often < 8
-    (message,) = (warning.message for warning in part)
+    (message,) = (warning.message for warning in some)
     assert isinstance(message, PlausiblyWarning)
     assert message.what.endswith(f"(in {often} of 8 splits)")
     assert study["guaranteed"].item() == f"0.925, vacuous in {often} of 8"

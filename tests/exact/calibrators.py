@@ -15,7 +15,7 @@ from plausibly.kernels.types import Ints
 
 @attrs.frozen(kw_only=True)
 class GivenDraws:
-    """Monte Carlo calibration whose labels somebody else drew.
+    """Monte Carlo calibration whose labels were drawn elsewhere.
 
     Attributes
     ----------

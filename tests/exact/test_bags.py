@@ -110,7 +110,7 @@ def test_voted_keeps_it_of_the_vote_only() -> None:
     average = combiner(AVERAGE)
     for bag in bags((5, 2, 31), 40):
         voted: Law = {}
-        answers: Law = {}
+        answered: Law = {}
         for test, (chance, _, vote_score) in enumerate(voted_outcomes(bag)):
             rest = [i for i in range(bag.size) if i != test]
             data = CalibrationData(
@@ -125,9 +125,9 @@ def test_voted_keeps_it_of_the_vote_only() -> None:
             voted[recovered(p)] = voted.get(recovered(p), Fraction(0)) + chance
             values = p_values(average, pools, [], bag.scores[test]).tolist()
             for mass, p in zip(bag.masses[test], values, strict=True):
-                answers[recovered(p)] = answers.get(recovered(p), Fraction(0)) + chance * mass
+                answered[recovered(p)] = answered.get(recovered(p), Fraction(0)) + chance * mass
         assert excess(voted) <= 0
-        said_worst = max(said_worst, excess(answers))
+        said_worst = max(said_worst, excess(answered))
     assert said_worst >= Fraction(1, 10)
 
 

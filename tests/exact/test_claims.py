@@ -1,4 +1,4 @@
-"""What is claimed is what was enumerated: levels by pair, and the numbers that vacuity names."""
+"""Claims are those that were enumerated: levels by pair, and the numbers that vacuity names."""
 
 from __future__ import annotations
 

@@ -53,10 +53,10 @@ def test_an_imagined_infinity_of_draws_is_the_expected_calibration() -> None:
         labels = [
             [k for k in range(3) for _ in range(int(12 * masses[k]))] for masses in bag.masses
         ]
-        large = drawn(bag.scores, list(zip(*labels, strict=True)))
+        by_draws = drawn(bag.scores, list(zip(*labels, strict=True)))
         limit = expected(bag.scores, bag.masses)
         for s in range(-1, 5):
-            assert large.mean(s) == limit.mean(s)
+            assert by_draws.mean(s) == limit.mean(s)
 
 
 def test_one_hot_draws_give_the_threshold_of_one_draw() -> None:
@@ -138,13 +138,13 @@ def test_votes_do_not_cover_what_experts_say() -> None:
     for _ in range(60):
         bag = random_bag(random, size=5, labels=2, values=5)
         voted: Law = {}
-        answers: Law = {}
+        answered: Law = {}
         for test, (chance, calibration, score) in enumerate(voted_outcomes(bag)):
             p = calibration.mean(score)
             voted[p] = voted.get(p, Fraction(0)) + chance
             for mass, another in bag.choices(test):
                 p = calibration.mean(another)
-                answers[p] = answers.get(p, Fraction(0)) + chance * mass
+                answered[p] = answered.get(p, Fraction(0)) + chance * mass
         assert excess(voted) <= 0
-        worst = max(worst, excess(answers))
+        worst = max(worst, excess(answered))
     assert worst >= Fraction(1, 10)

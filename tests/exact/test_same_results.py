@@ -1,4 +1,4 @@
-"""What must not change a result: row order, dim order, label order, batch size, read-only inputs.
+"""Results do not change with row order, dim order, label order, batch size, read-only inputs.
 
 Labels may be reordered in plausibilities and test predictions; the calibration predictions give
 the order in which draws cumulate and ties break, so theirs is left alone.

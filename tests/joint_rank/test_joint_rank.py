@@ -9,6 +9,7 @@ from random import Random
 
 import attrs
 import numpy as np
+import pytest
 import xarray as xr
 from hypothesis import given, strategies as st
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ import plausibly
 from conformal_world import world
 from plausibly.conformal.joint_rank import rank_counts
 from plausibly.guarantee import Guarantee
+from plausibly.kernels import blocks
 from refusals import refused, warned
 
 Array = NDArray[np.float64]
@@ -52,6 +54,16 @@ def test_counts_follow_the_definition(data: st.DataObject) -> None:
     for place in range(queries):
         bag = np.column_stack([scores[:, :n], scores[:, n + place]])
         assert result[place] == counted(bag)
+
+
+def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    predictions, plausibilities = augmented(20)
+    new, _ = augmented(15, seed=1, start=900)
+    score = {"name": "aps", "randomised": True}
+    whole = plausibly.joint_rank(predictions, plausibilities, new, score=score)
+    monkeypatch.setattr(blocks, "_CELLS", 3)  # 96 cells in a block of sums: 4 of 60 candidates
+    in_blocks = plausibly.joint_rank(predictions, plausibilities, new, score=score)
+    xr.testing.assert_identical(in_blocks, whole)
 
 
 def test_one_augmentation_is_split_conformal_prediction_on_drawn_labels() -> None:

@@ -1,4 +1,4 @@
-"""What is read off a pilot against the definitions, and its resamples against real calibrations."""
+"""Measures of a pilot against the definitions, its resamples against real calibrations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``plausibly plan`` prints, and that it is what Python gives."""
+"""Output of ``plausibly plan``, the same as that of Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often two answers are each pair of labels: by counting the pairs."""
+"""Frequencies of pairs of answers, against counted pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds of every figure: axes in and out, nothing global, inputs unchanged, legible."""
+"""Properties of every figure: axes in and out, nothing global, inputs unchanged, legible."""
 
 from __future__ import annotations
 

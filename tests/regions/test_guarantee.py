@@ -1,4 +1,4 @@
-"""What regions guarantee, by enumeration; closed forms on the cut simplex, by linear programs."""
+"""Guarantees of regions by enumeration; closed forms on the cut simplex, by linear programs."""
 
 from __future__ import annotations
 

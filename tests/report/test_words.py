@@ -1,4 +1,4 @@
-"""What a report says first, and of unusual data: in words, and never a chart of nothing."""
+"""First findings of a report, and its words on unusual data, without empty charts."""
 
 from __future__ import annotations
 

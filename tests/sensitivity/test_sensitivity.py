@@ -63,6 +63,12 @@ def found() -> xr.Dataset:
 def test_sensitivity_equals_calibrate_and_evaluate(found: xr.Dataset) -> None:
     assert found["guaranteed"].sel(alpha=0.1).values.tolist() == ["0.90"] * 3
     assert found["guaranteed_level"].sel(alpha=0.3).values.tolist() == [0.7] * 3
+    mean = found["aggregated_coverage"].mean("split")
+    for name in NAMES:  # each covers the answers as it aggregates them, not as others do
+        own = mean.sel(calibrated_with=name, judged_by=name)
+        assert own.values == pytest.approx([0.9, 0.7], abs=0.05)
+    other = mean.sel(calibrated_with="one-coin", judged_by="label-frequency", alpha=0.1)
+    assert float(other) < 0.85
     hashes = hash_names(MODEL["example"].values)
     for number in (0, 4):
         test = split(hashes, split_keys(0, number), test=0.5)

@@ -1,4 +1,4 @@
-"""What is measured of sparse plausibilities: the same bits as of dense ones."""
+"""Measures of sparse plausibilities: the same bits as of dense ones."""
 
 from __future__ import annotations
 

@@ -107,8 +107,8 @@ def test_files_of_components_start_where_the_study_file_lies(
 
 
 def test_mistakes_inside_nested_components_have_their_path(world: World) -> None:
-    large = "many = [{ name = 'monte-carlo', draw = 1 }]"
-    assert rows(f"{SMALLEST}calibrator = {{ name = 'wrapped', {large} }}\n") == [
+    inner = "many = [{ name = 'monte-carlo', draw = 1 }]"
+    assert rows(f"{SMALLEST}calibrator = {{ name = 'wrapped', {inner} }}\n") == [
         '6 methods[0].calibrator.many[0].draw: no such parameter; did you mean "draws"?'
     ]
     assert rows(f"{SMALLEST}calibrator = {{ name = 'wrapped', inner = 'majorty-vote' }}\n") == [
@@ -152,10 +152,10 @@ def test_pairs_without_a_guarantee_are_refused_or_allowed_by_a_key(world: World)
     world.write("study.toml", merged + "[splits]\ncount = 2\n")
     with pytest.raises(InputError) as refused:
         prepare("study.toml")
-    answers = " ".join(str(refused.value).split())
-    assert "methods[0]" in answers
-    assert "allow_no_guarantee = true" in answers
-    assert "--allow" not in answers
+    text = " ".join(str(refused.value).split())
+    assert "methods[0]" in text
+    assert "allow_no_guarantee = true" in text
+    assert "--allow" not in text
 
     world.write("study.toml", merged + "allow_no_guarantee = true\n[splits]\ncount = 2\n")
     result = run_study("study.toml")

@@ -160,6 +160,18 @@ def test_coverage_by_group_is_the_mean_of_each_with_a_widened_interval(
     assert [item.high for item in result] == sorted(item.high for item in result)
 
 
+def test_groups_come_weakest_first_at_each_alpha() -> None:
+    model = examples(site=list(np.repeat(["large", "tiny", "fine"], [400, 2, 400])))
+    row = np.arange(802)
+    covered = (row % 5 > 0) | (row > 400), row < 500
+    planes = [model.copy(data=np.tile(inside[:, None], 2)) for inside in covered]
+    sets = xr.concat(planes, xr.Variable("alpha", [0.1, 0.2]))
+    result = coverage_by_group(sets, model, ["site"])
+    assert [item.group for item in result] == ["large", "tiny", "fine", "fine", "large", "tiny"]
+    assert [item.alpha for item in result] == [0.1] * 3 + [0.2] * 3
+    assert result[0].high < 0.9 < result[1].high
+
+
 def test_numbers_and_true_labels_are_no_groups(world: World) -> None:
     rows = world.path("patients.csv").read_text().splitlines()
     wide = [f"{rows[0]},age,weight,serial,same"]

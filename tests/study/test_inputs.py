@@ -40,10 +40,6 @@ def test_six_mistakes_at_once(world: World) -> None:
     assert error["details"]["mistakes"] == mistakes
 
 
-READER = 'reader = "long-table"'
-COLUMNS = 'columns = { example = "item", annotator = "rater", label = "answer" }'
-CAPITAL = ("probabilities.csv", "cat,dog,fox", 'cat,"dog ",Fox')
-OTHER_COLUMNS = ("votes.csv", "task,worker,label", "item,rater,answer")
 WRONG = """
 "patient" -> "patent" | line 13: examples.cluster is | cluster = "patient"
 [output] -> [evaluation]~true_label = "diagnosi"~[output] | evaluation.true_label | "diagnosis"

@@ -120,9 +120,9 @@ def long_table(table: xr.Dataset) -> list[list[str]]:
     return rows
 
 
-def messages(message: Iterable[InputError | PlausiblyWarning]) -> list[Spec]:
+def messages(issued: Iterable[InputError | PlausiblyWarning]) -> list[Spec]:
     """Return the names of messages, and what they found, in their order."""
-    fields = [json.loads(json.dumps(item.fields())) for item in message]
+    fields = [json.loads(json.dumps(item.fields())) for item in issued]
     fields.sort(key=lambda item: str(item["name"]))
     return [{key: item[key] for key in TOLD if item[key]} for item in fields]
 

@@ -70,7 +70,7 @@ class Terminal(io.StringIO):
 
 @attrs.frozen
 class Ran:
-    """What a command did."""
+    """Exit code and output of a command."""
 
     code: int
     out: str

@@ -19,7 +19,7 @@ SPECIAL_ALPHAS = ("0.1", "0.29", "0.57", "0.7", "0.05", "0.2", "0.3", "0.5", "0.
 
 @dataclass(frozen=True)
 class World:
-    """What a user brings, with what the plausibilities are exactly."""
+    """Inputs of a user, with their exact plausibilities."""
 
     predictions: xr.DataArray
     plausibilities: xr.DataArray

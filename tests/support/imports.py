@@ -1,4 +1,4 @@
-"""Which modules a file imports, read from its syntax tree and not from its text."""
+"""Modules that a file imports, read from its syntax tree and not from its text."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def result_or_refusal(call: Callable[[], T], source: str) -> T | None:
         return call()
     except InputError as error:
         if source not in error.what:
-            raise AssertionError(f"nobody is named: {error}") from error
+            raise AssertionError(f"no file is named: {error}") from error
         return None
 
 

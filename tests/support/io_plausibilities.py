@@ -28,7 +28,7 @@ def plausibilities(
 ) -> xr.DataArray:
     """Counts over totals, or no counts; `plain` without what a wide CSV has no place for."""
     labels = draw(st.lists(names | OWN, min_size=1, max_size=4, unique=True))
-    # In a wide CSV an example whose name nobody can see has none, and its row is refused.
+    # In a wide CSV an example whose name is blank has none, and its row is refused.
     seen = (names | OWN).filter(lambda name: not (plain and is_blank(name)))
     examples = draw(st.lists(seen, min_size=1, max_size=4, unique=True))
     several = draw(st.booleans()) if draws is None else draws
@@ -65,13 +65,13 @@ def plausibilities(
         {"joint": "dawid-skene", "convergence": '{"steps": 3}'},
         {"n": np.int16(3)},
     ]
-    answers: dict[str, object] = {} if plain else draw(st.sampled_from(attributes))
+    attrs: dict[str, object] = {} if plain else draw(st.sampled_from(attributes))
     return xr.DataArray(
         (votes / totals[..., None]).astype(dtype),
         dims=("draw", "example", "label")[-len(shape) :],
         coords=coords,
         name="plausibilities",
-        attrs=answers,
+        attrs=attrs,
     )
 
 

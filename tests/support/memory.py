@@ -1,4 +1,4 @@
-"""How much memory is in hand at once."""
+"""Bounds on the memory in use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MIB = 2**20
 
 @contextmanager
 def at_most(mebibytes: float) -> Iterator[None]:
-    """Demand that a block has no more in hand at once."""
+    """Check that a block uses no more memory at once."""
     tracemalloc.start()
     try:
         yield
