@@ -11,14 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 import labelled_records as lr
 from plausibly.data.annotations import rebuilt
-from plausibly.plugin import (
-    AGGREGATOR,
-    ANNOTATION,
-    Aggregator,
-    Annotation,
-    Keys,
-    resolve,
-)
+from plausibly.plugin import AGGREGATOR, ANNOTATION, Aggregator, Annotation, Keys, resolve
 from plausibly_builtins.label_set.sets import EqualSplit, LabelSet
 from plausibly_builtins.partial_ranking.points import InverseRank, PartialRanking
 from plausibly_builtins.single_label.votes import LabelFrequency, MajorityVote, SingleLabel

@@ -18,13 +18,7 @@ import labelled_records as lr
 import plausibly
 from plausibly.data.annotations import rebuilt
 from plausibly.data.plausibilities import check_plausibilities, mean_over_draws
-from plausibly.plugin import (
-    Aggregator,
-    Annotation,
-    Keys,
-    answered_rows,
-    build_table,
-)
+from plausibly.plugin import Aggregator, Annotation, Keys, answered_rows, build_table
 from plausibly_builtins.label_set.sets import EqualSplit, LabelSet
 from plausibly_builtins.partial_ranking.points import InverseRank, PartialRanking
 from plausibly_builtins.resampling.bootstrap import Bootstrap

@@ -72,9 +72,7 @@ def coders(text: str) -> list[tuple[object, object, object]]:
     ]
 
 
-def by_example(
-    records: Iterable[tuple[object, object, object]],
-) -> dict[object, list[Hashable]]:
+def by_example(records: Iterable[tuple[object, object, object]]) -> dict[object, list[Hashable]]:
     result: dict[object, list[Hashable]] = defaultdict(list)
     for example, _, answer in records:
         result[example].append(frozenset(answer) if isinstance(answer, list) else str(answer))

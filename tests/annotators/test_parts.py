@@ -166,10 +166,7 @@ def drawn(draws: list[list[list[float]]]) -> xr.DataArray:
 
 
 VOTES = table([("e", "x", "a"), ("e", "y", "a"), ("e", "z", "b")], LABELS)
-UNKNOWN = table(
-    [(e, None, "a") for e in "eeff"] + [("e", "w", "b")],
-    LABELS,
-)
+UNKNOWN = table([(e, None, "a") for e in "eeff"] + [("e", "w", "b")], LABELS)
 RISK = {"a": "low", "b": "low", "c": "high"}
 FOUR = drawn(
     [

@@ -361,12 +361,7 @@ CLUSTERED = tuple(map(by_patient, (*PLAIN, RISK, holding(ZERO))))
 LOST = (RISK, *map(holding, (ZERO, TENTH, HALF, THIRD)))
 SPACED = tuple(
     Method(
-        f"spaced: {m} draws",
-        drawing(m, systematic=True),
-        m,
-        apart=m == 2,
-        spaced=True,
-        counts=True,
+        f"spaced: {m} draws", drawing(m, systematic=True), m, apart=m == 2, spaced=True, counts=True
     )
     for m in (1, 2, 3)
 )

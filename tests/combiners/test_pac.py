@@ -387,11 +387,7 @@ SOFT: list[Outcome] = [
 
 @pytest.mark.parametrize(
     ("outcomes", "n", "bound"),
-    [
-        *((HARD, 8, bound) for bound in BOUNDS),
-        (SOFT, 5, "betting"),
-        (SOFT, 5, "hoeffding-bentkus"),
-    ],
+    [*((HARD, 8, bound) for bound in BOUNDS), (SOFT, 5, "betting"), (SOFT, 5, "hoeffding-bentkus")],
 )
 def test_every_calibration_enumerated(outcomes: list[Outcome], n: int, bound: Bound) -> None:
     """Missing more than alpha on average is no likelier than delta, and not impossible here."""

@@ -172,11 +172,7 @@ def test_totals_near_the_limit_of_64_bits(name: str) -> None:
     scores, new = rng.random((m, n)), rng.random((m, 25))
     large = Pools(
         CalibrationScores(
-            scores=scores,
-            units=units,
-            row=np.arange(n),
-            denominator=units,
-            augmentation="separate",
+            scores=scores, units=units, row=np.arange(n), denominator=units, augmentation="separate"
         )
     )
     component = combiner(name)

@@ -213,19 +213,10 @@ RULES: list[tuple[dict[str, Any], dict[str, str], bool]] = [  # Any: parameters,
     ({"annotators": ["dan", "eve"]}, {"dan": "named", "eve": "named"}, False),
     ({"fewer_than": 2}, {"fay": "1 of 2 answers"}, True),
     # Agreement with the majority: ann, bob, cat and fay always, dan 2/5, eve never.
-    (
-        {"below": 0.45},
-        {"dan": "weight 0.40, below 0.45", "eve": "weight 0.00, below 0.45"},
-        True,
-    ),
+    ({"below": 0.45}, {"dan": "weight 0.40, below 0.45", "eve": "weight 0.00, below 0.45"}, True),
     # Weights are of those whom the other rules leave: of five examples, three are tied then.
     (
-        {
-            "annotators": ["ann"],
-            "fewer_than": 2,
-            "below": 0.45,
-            "inner": "worker-agreement",
-        },
+        {"annotators": ["ann"], "fewer_than": 2, "below": 0.45, "inner": "worker-agreement"},
         {"ann": "named", "eve": "weight 0.30, below 0.45", "fay": "1 of 2 answers"},
         True,
     ),

@@ -126,11 +126,7 @@ WEST = PREDICTIONS.assign_coords(site=("example", ["west"] * 60))
         ({"predictions": WEST}, ['coordinate "site"', "strata"]),
         (
             {"methods": OTHER},
-            [
-                'methods ["drawn", "expected"], was ["drawn"]',
-                'method "drawn"',
-                'method "expected"',
-            ],
+            ['methods ["drawn", "expected"], was ["drawn"]', 'method "drawn"', 'method "expected"'],
         ),
     ],
 )

@@ -74,11 +74,7 @@ def table(rows: list[list[float]], **attrs: str) -> xr.DataArray:
 def test_entropy_is_that_of_the_books() -> None:
     _, plausibilities = oracle.case(50, 5)
     result = entropy(plausibilities)
-    assert (result.dims, result.name, str(result.dtype)) == (
-        ("example",),
-        "entropy",
-        "float64",
-    )
+    assert (result.dims, result.name, str(result.dtype)) == (("example",), "entropy", "float64")
     np.testing.assert_allclose(result, reference(plausibilities.values, axis=1), atol=1e-12)
     assert (result >= 0).all()
     np.testing.assert_array_equal(largest(plausibilities), plausibilities.max("label"))
@@ -289,11 +285,7 @@ def test_the_mean_loss_is_printed_and_plain_data() -> None:
     last = describe_coverage(result)[-1]
     mean, low, high = (float(result[f"risk_missed_{end}"]) for end in ("mean", "low", "high"))
     assert last == f"mean risk per example: {decimal(mean)} ({ends(low, high)})"
-    assert part_rows(result, LEVEL)[0]["risk_missed"] == {
-        "mean": mean,
-        "low": low,
-        "high": high,
-    }
+    assert part_rows(result, LEVEL)[0]["risk_missed"] == {"mean": mean, "low": low, "high": high}
 
 
 def test_rows_as_data() -> None:

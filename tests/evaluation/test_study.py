@@ -27,13 +27,7 @@ from plausibly.evaluation import Study, evaluate
 from plausibly.evaluation.design import Methods, with_draws
 from plausibly.evaluation.splits import nested, split, split_keys, split_seed
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.plugin import (
-    CALIBRATOR,
-    CalibrationData,
-    CalibrationScores,
-    Calibrator,
-    resolve,
-)
+from plausibly.plugin import CALIBRATOR, CalibrationData, CalibrationScores, Calibrator, resolve
 from readme_world import write_files
 
 from . import studies as oracle

@@ -17,13 +17,7 @@ import pytest
 
 from exact_checks import check_average, check_drawn, check_expected, check_guarantee, check_split
 from exact_oracles import Drawn, Rule
-from exact_product import (
-    decide_by_p,
-    decide_by_threshold,
-    decide_guaranteed,
-    pools_of,
-    product_p,
-)
+from exact_product import decide_by_p, decide_by_threshold, decide_guaranteed, pools_of, product_p
 from plausibly.calibration import pvalues as pools
 from plausibly.calibration.pvalues import PValues
 from plausibly.kernels import ranks

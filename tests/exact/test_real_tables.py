@@ -30,11 +30,7 @@ ALL: Mapping[str, Mapping[str, object]] = {
     **CORE,
     "maximum": {"calibrator": "monte-carlo", "draws": 10, "combiner": "maximum"},
     "held-out-rank": {"calibrator": "monte-carlo", "draws": 10, "combiner": "held-out-rank"},
-    "ecdf": {
-        "calibrator": "monte-carlo",
-        "draws": 10,
-        "combiner": {"name": "ecdf", "delta": 1e-4},
-    },
+    "ecdf": {"calibrator": "monte-carlo", "draws": 10, "combiner": {"name": "ecdf", "delta": 1e-4}},
 }
 
 # Aggregated coverage and mean set size over 100 random halves (DESIGN, section 3).

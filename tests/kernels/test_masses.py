@@ -88,10 +88,7 @@ def test_float_masses_never_pass_62_bits() -> None:
     assert raised_units(np.ones((2**23, 1), dtype=np.float32), bits).max() == 2**bits
 
 
-@given(
-    st.lists(st.integers(1, 60), min_size=1, max_size=30),
-    st.randoms(use_true_random=False),
-)
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=30), st.randoms(use_true_random=False))
 def test_common_masses_are_exact_fractions(totals: list[int], random: object) -> None:
     denominator = np.array(totals)
     row = np.repeat(np.arange(len(totals)), 2)

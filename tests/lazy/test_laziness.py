@@ -87,10 +87,7 @@ REFUSED: list[tuple[Callable[[ConformalPredictor], object], tuple[str, ...]]] = 
     (lambda p: CALIBRATE(calibrator=_Greedy()), ("scores-in-chunks", "hint predictions.load()")),
     (
         lambda p: p.predict(NAN, 0.3).compute(),
-        (
-            "numbers-not-finite",
-            "predictions, t5 to t9: 1 of 5 rows hold NaN",
-        ),
+        ("numbers-not-finite", "predictions, t5 to t9: 1 of 5 rows hold NaN"),
     ),
     *(
         (call, ("rows-do-not-sum", where))

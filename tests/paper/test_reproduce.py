@@ -332,10 +332,7 @@ def test_python_returns_the_numbers_and_writes_nothing(folder: Path) -> None:
     figures: list[Reproduced] = []
     steps: list[tuple[str, int, int]] = []
     returned = plausibly.reproduce(
-        ["naive-quantile"],
-        splits=2,
-        told=figures.append,
-        progress=lambda *step: steps.append(step),
+        ["naive-quantile"], splits=2, told=figures.append, progress=lambda *step: steps.append(step)
     )
     assert figures == returned
     assert steps == [("naive-quantile", 1, 2), ("naive-quantile", 2, 2)]

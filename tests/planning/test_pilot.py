@@ -155,10 +155,7 @@ def test_the_bootstrap_agrees_with_the_formula(clustered: bool) -> None:
 # ---- the law of coverage
 
 
-@given(
-    st.integers(1, 5000),
-    st.fractions(Fraction(1, 200), Fraction(1, 2), max_denominator=1000),
-)
+@given(st.integers(1, 5000), st.fractions(Fraction(1, 200), Fraction(1, 2), max_denominator=1000))
 def test_one_draw_is_the_beta_law(n: int, alpha: Fraction) -> None:
     law = Law.of(alpha, np.array([n]), 1)
     k = math.floor(alpha * (n + 1))

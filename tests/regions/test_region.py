@@ -142,10 +142,7 @@ RENAMED = {"label": list("abcd")}
 EIGHT = [*LABELS, *"abcd"]
 REFUSED: list[tuple[Callable[[], object], tuple[str, ...]]] = [
     (lambda: REGION.label_sets(NEW, 0.1, leave_out=0), ("option-range", "0 hint leave_out=0.1")),
-    (
-        lambda: REGION.grid(NEW, 0.1, parts=200),
-        ("grid-too-large", "found 16,484,412"),
-    ),
+    (lambda: REGION.grid(NEW, 0.1, parts=200), ("grid-too-large", "found 16,484,412")),
     (lambda: REGION.grid(NEW, 0.1, parts=0), ("option-range", "found 0 hint parts=10")),
     (lambda: REGION.contains(NEW, VECTORS[1:], 0.1), ("examples-differ",)),
     (lambda: REGION.contains(NEW, VECTORS.assign_coords(RENAMED), 0.1), ("labels-differ",)),
@@ -154,10 +151,7 @@ REFUSED: list[tuple[Callable[[], object], tuple[str, ...]]] = [
         lambda: plausibly.calibrate_region(*world(10), score=Boundless()),
         ("score-malformed", "found inf"),
     ),
-    (
-        lambda: plots.region(REGION, NEW, 0.1),
-        ("figure-unsuitable", "found 12 examples of"),
-    ),
+    (lambda: plots.region(REGION, NEW, 0.1), ("figure-unsuitable", "found 12 examples of")),
     (
         lambda: plots.region(wide(), NEW[:1].reindex(label=EIGHT, fill_value=0), 0.1),
         ("figure-unsuitable", "found 1 example of 8 labels"),

@@ -150,11 +150,7 @@ def test_a_predictor_on_new_examples(world: World, predictor: Path) -> None:
         ("out --predictor p.nc", "report-source", "plausibly report out, or plausibly report"),
         ("--predictor p.nc -p new.csv", "report-source", "plausibly report out, or plausibly"),
         ("out --alpha 0.2", "report-source", "plausibly report out, or plausibly report"),
-        (
-            "out --set report.words=case=scan",
-            "option-unknown",
-            "--set report.words=example=nodule",
-        ),
+        ("out --set report.words=case=scan", "option-unknown", "--set report.words=example=nodule"),
         (
             f"{ON_NEW} --set report.text=diagnosys",
             "coordinate-missing",

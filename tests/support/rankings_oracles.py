@@ -74,10 +74,7 @@ def by_subsets(log_utility: Sequence[float], below: float) -> float:
 
 
 def log_likelihood(
-    answers: Sequence[tuple[float, Ranking]],
-    log_utility: Mapping[str, float],
-    *,
-    excluded: bool,
+    answers: Sequence[tuple[float, Ranking]], log_utility: Mapping[str, float], *, excluded: bool
 ) -> float:
     """Return the log-likelihood of rankings of the labels that have a utility."""
     total = 0.0

@@ -208,9 +208,7 @@ def test_other_options_that_cannot_be_used_are_refused() -> None:
         assert got in message
 
 
-def test_without_scikit_learn_the_extra_is_named(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_scikit_learn_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str) -> None:
         raise ModuleNotFoundError(f"No module named {name!r}", name=name.partition(".")[0])
 
