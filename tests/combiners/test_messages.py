@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike
 import cli_world
 import plausibly
 from cli_world import CALIBRATE, make, typed
-from conformal_world import world
 from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import Guarantee
 from plausibly_builtins.combiners.merging import Effective, correlation, worth
 from refusals import refused
+from tables import world
 
 from .designs import MERGING, NONE, combiner, copies, drawn, gaussian
 

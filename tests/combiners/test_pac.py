@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 import plausibly
 from calibrators_labelled import Table, inside, plausibilities, predictions
-from conformal_world import world
 from exact_oracles import binomial_cdf
 from plausibly.calibration.pvalues import Pools, PValues
 from plausibly.calibration.scores import CalibrationScores
@@ -29,7 +28,7 @@ from plausibly.guarantee import CalibrationSummary, Claim
 from plausibly_builtins.combiners.held_out import Ecdf
 from plausibly_builtins.combiners.pac import Pac
 from refusals import refused
-from tables import shares
+from tables import shares, world
 
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 

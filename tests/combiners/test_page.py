@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import plausibly
-from methods_page import tables
 from plausibly.demo.subjects import load
+from readme_world import tables
 
 from .designs import ALPHA, DESIGNS, combiner
 

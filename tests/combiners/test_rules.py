@@ -72,26 +72,22 @@ def prefixes(f: Callable[[Fraction], Fraction | float], p: list[Fraction], alpha
     return any(sum(values[:length]) >= length for length in range(1, len(p) + 1))
 
 
+@pytest.mark.parametrize(
+    ("name", "f"),
+    [
+        ("average", lambda u: max(Fraction(0), 2 - 2 * u)),
+        ("median", lambda u: Fraction(2 if u <= Fraction(1, 2) else 0)),
+        # No rational alpha is ever a tie: every value is e to some power times a root.
+        ("geometric", lambda u: max(0.0, -math.log(u))),
+    ],
+)
 @given(RANKS, ALPHAS)
-def test_exchangeable_average_is_its_test(ranks: list[int], alpha: Fraction) -> None:
-    test = prefixes(lambda u: max(Fraction(0), 2 - 2 * u), exact(ranks), alpha)
-    assert (merged("exchangeable-average", ranks) <= float(alpha)) is test
-
-
-@given(RANKS, ALPHAS)
-def test_exchangeable_median_is_its_test(ranks: list[int], alpha: Fraction) -> None:
-    half = Fraction(1, 2)
-    test = prefixes(lambda u: Fraction(2 if u <= half else 0), exact(ranks), alpha)
-    assert (merged("exchangeable-median", ranks) <= float(alpha)) is test
-
-
-@given(RANKS, ALPHAS)
-def test_exchangeable_geometric_is_its_test(ranks: list[int], alpha: Fraction) -> None:
-    """No rational alpha is ever a tie: every value is e to some power times a root."""
-    value = merged("exchangeable-geometric", ranks)
-    test = prefixes(lambda u: max(0.0, -math.log(u)), exact(ranks), alpha)
-    assert abs(value - float(alpha)) > 1e-12
-    assert (value <= float(alpha)) is test
+def test_exchangeable_rules_are_their_tests(
+    name: str, f: Callable[[Fraction], Fraction | float], ranks: list[int], alpha: Fraction
+) -> None:
+    value = merged(f"exchangeable-{name}", ranks)
+    assert name != "geometric" or abs(value - float(alpha)) > 1e-12
+    assert (value <= float(alpha)) is prefixes(f, exact(ranks), alpha)
 
 
 @pytest.mark.parametrize("m", [3, 4, 5, 10, 100, 10**4, 10**6])

@@ -13,10 +13,10 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
 
 import plausibly
-from conformal_world import world
 from plausibly.calibration.alphas import exact, is_several, read_alpha, read_alphas, rounded_up
 from plausibly.kernels.types import Floats
 from refusals import refused, warned
+from tables import world
 
 
 @given(st.integers(1, 6), st.data())

@@ -10,7 +10,6 @@ import pytest
 import xarray as xr
 
 import plausibly
-from conformal_world import LABELS, world
 from kit_combiners import Mean
 from kit_mutants import changed
 from plausibly.data.annotations import rebuilt
@@ -18,6 +17,7 @@ from plausibly.data.states import read_left_out
 from plausibly.errors import IncompatibleComponents
 from plausibly.plugin import ANNOTATION, COMBINER, PValues, Record, resolve
 from refusals import refused
+from tables import LABELS, world
 
 PREDICTIONS, ANSWERS = world(40)
 CALIBRATE = partial(plausibly.calibrate, PREDICTIONS, ANSWERS)

@@ -14,7 +14,6 @@ import xarray as xr
 
 import plausibly
 import refusals
-from conformal_world import world
 from kit_calibrators import Drawn
 from kit_combiners import Mean
 from memory import at_most
@@ -23,6 +22,7 @@ from plausibly.calibration.pvalues import Pools
 from plausibly.conformal import FORMAT
 from plausibly.conformal.files import checksum
 from plausibly.errors import ComponentError, InputError
+from tables import world
 
 CALIBRATED = plausibly.calibrate(*world(40), combiner="held-out-rank")
 PREDICTIONS = world(40)[0]

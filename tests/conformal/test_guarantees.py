@@ -10,10 +10,10 @@ import pytest
 import xarray as xr
 
 import plausibly
-from conformal_world import world
 from plausibly.guarantee import CalibrationSummary, Claim, Guarantee, bounded, rounded
 from plausibly.plugin import COMBINER, resolve
 from refusals import warned
+from tables import world
 
 ALPHA = Fraction(1, 10)
 PREDICTIONS, ANSWERS = world(40)

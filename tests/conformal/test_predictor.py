@@ -12,13 +12,12 @@ import pytest
 import xarray as xr
 
 import plausibly
-from conformal_world import LABELS, world
 from kit_combiners import Mean
 from kit_mutants import changed
 from plausibly.calibration.threshold import warn_of_vacuous
 from plausibly.io.sets import read_sets, write_sets
 from refusals import refused, warned
-from tables import labelled
+from tables import LABELS, labelled, world
 
 ALPHAS = [0.3, 0.1, 0.05]
 PREDICTOR = plausibly.calibrate(*world(100))

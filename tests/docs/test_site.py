@@ -15,11 +15,10 @@ import draw_docs
 import plausibly
 from cli_calibrators import make
 from cli_world import run
-from methods_page import tables
 from plausibly.conformal.aggregate import DEFAULT_AGGREGATORS
 from plausibly.protocols import AGGREGATOR, CALIBRATOR, COMBINER, SCORE
 from plausibly.registry import default
-from readme_world import blocks, write_files
+from readme_world import blocks, tables, write_files
 
 from .pages import DOCS, PROJECT, links, menu, name, pages, sections
 

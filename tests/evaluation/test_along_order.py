@@ -12,9 +12,9 @@ import pytest
 import xarray as xr
 
 import plausibly
-from ordinal_oracles import has_hole
 from plausibly.evaluation import Interval, coverage_by, interval
 from plausibly.kernels.types import Bools, Ints
+from scores_oracles import has_hole
 from tables import labelled, shares
 
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")

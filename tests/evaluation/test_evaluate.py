@@ -16,7 +16,7 @@ from plausibly.annotators import Agreement
 from plausibly.evaluation import Evaluation, Sensitivity, Study, evaluate, interval
 from plausibly.evaluation.design import read_methods
 from plausibly.guarantee import Guarantee
-from plausibly.kernels import blocks, coverage
+from plausibly.kernels import coverage
 from plausibly.kernels.coverage import TIES, Ties
 from plausibly.planning import Plan
 
@@ -262,21 +262,3 @@ def test_every_row_equals_its_fractions(
             share = uniform if ties == "random" else None
             actual = coverage.majority_vote(sets, plausibilities, ties, share)[place]
             assert actual == float(oracle.majority_vote(inside, row, ties, float(uniform[place])))
-
-
-@pytest.mark.parametrize("labels", [3, 8, 100, 419])
-def test_a_row_alone_is_the_row_in_a_batch(labels: int) -> None:
-    rng = np.random.default_rng(labels)
-    rows = 3 * blocks._CELLS // labels // 2  # more than one block, and a part of one
-    plausibilities = rng.dirichlet(np.ones(labels), size=rows)
-    sets = rng.random(plausibilities.shape) < rng.choice([0.02, 0.2, 0.9], (rows, 1))
-    batch = coverage.aggregated(sets, plausibilities)
-    strided = coverage.aggregated(np.asfortranarray(sets), np.asfortranarray(plausibilities))
-    assert np.array_equal(batch, strided)
-    for row in [0, rows // 2, rows - 1]:
-        alone = slice(row, row + 1)
-        assert coverage.aggregated(sets[alone], plausibilities[alone]) == batch[row]
-        for ties in ("first", "fractional"):
-            item = coverage.majority_vote(sets[alone], plausibilities[alone], ties)
-            assert item == coverage.majority_vote(sets, plausibilities, ties)[row]
-    assert np.array_equal(coverage.sizes(sets), sets.sum(axis=1))

@@ -18,8 +18,8 @@ from hypothesis import HealthCheck, given, settings
 
 import plausibly
 from exact_worlds import World, worlds
-from ordinal_oracles import hull
 from plausibly.kernels.types import Bools, Floats
+from scores_oracles import hull
 from tables import labelled, shares
 
 from .pairs import PAIRS, oracle

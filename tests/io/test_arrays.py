@@ -16,11 +16,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import plausibly
-from conformal_world import world
 from io_files import refusal, written
 from plausibly.io import arrays
 from plausibly.io.arrays import parse_npy, read_npz, texts_of
 from refusals import refused
+from tables import world
 
 
 def npy(array: NDArray[Any]) -> bytes:  # Any: whatever type

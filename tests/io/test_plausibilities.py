@@ -13,10 +13,10 @@ from hypothesis import given, settings
 import plausibly
 from io_files import refusal, warned, written
 from io_plausibilities import EXACT, plausibilities, same
-from methods_page import tables
 from plausibly.data.plausibilities import to_sparse
 from plausibly.io.plausibilities import Form, read_plausibilities, write_plausibilities
 from refusals import refused
+from readme_world import tables
 
 ENDINGS = (".csv", ".npz", ".nc")
 

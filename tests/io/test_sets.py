@@ -16,11 +16,11 @@ import xarray as xr
 from hypothesis import given, settings, strategies as st
 
 import plausibly
-from conformal_world import world
 from io_files import refusal, written
 from plausibly.atomic import noting_replaced
 from plausibly.errors import InputError
 from plausibly.io.sets import read_sets, write_sets
+from tables import world
 
 ENDINGS = (".csv", ".parquet")
 GUARANTEES = json.dumps([{"alpha": "1/10", "level": "9/10"}])

@@ -15,11 +15,11 @@ from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
 import plausibly
-from conformal_world import world
 from plausibly.conformal.joint_rank import rank_counts
 from plausibly.guarantee import Guarantee
 from plausibly.kernels import blocks
 from refusals import refused, warned
+from tables import world
 
 Array = NDArray[np.float64]
 

@@ -6,6 +6,7 @@ import multiprocessing.process
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from plausibly.kernels import blocks
 from plausibly.kernels.blocks import map_blocks, row_blocks
-from plausibly.kernels.coverage import aggregated, sizes
+from plausibly.kernels.coverage import TIES, aggregated, majority_vote, sizes
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.places import by_places
 from plausibly.kernels.ranks import Ranks
@@ -106,13 +107,16 @@ def test_blocks_and_threads_change_no_bit(
     kernels: list[Callable[[], NDArray[np.generic]]] = [
         lambda: aggregated(sets, shares),
         lambda: aggregated(sets, sparse),
+        lambda: aggregated(np.asfortranarray(sets), np.asfortranarray(shares)),
         lambda: sizes(sets),
+        *(partial(majority_vote, sets, shares, ties, uniforms[:, 0]) for ties in TIES),
         lambda: draw_labels(shares, uniforms),
         lambda: draw_labels(sparse, uniforms),
         lambda: Ranks(pool).of(queries, "left"),
         lambda: by_places(shares, None, lambda result, _: result.below),
     ]
     whole = [kernel().tobytes() for kernel in kernels]
+    assert whole[0] == whole[1] == whole[2]
     for cells, number in ((1, 2), (999, 7)):
         cut(monkeypatch, cells, number)
         assert [kernel().tobytes() for kernel in kernels] == whole

@@ -8,7 +8,6 @@ from hypothesis import given, strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from ordinal_oracles import filled
 from plausibly.kernels import blocks, ranks
 from plausibly.kernels.places import Rule, by_places
 from plausibly.kernels.ranks import (
@@ -21,7 +20,7 @@ from plausibly.kernels.ranks import (
     weighted_rank,
 )
 from plausibly.kernels.types import Floats, Ints
-from scores_oracles import uneven_rows
+from scores_oracles import filled, uneven_rows
 
 Width = type[np.float32] | type[np.float64]
 WIDTHS = pytest.mark.parametrize("dtype", [np.float32, np.float64])

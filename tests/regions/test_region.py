@@ -12,15 +12,15 @@ import pytest
 import xarray as xr
 
 import plausibly
-from conformal_world import LABELS, world
 from exact_realdata import load
-from methods_page import tables
 from plausibly import plots
 from plausibly.conformal.regions import PlausibilityRegion
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.plugin import Floats, ScoreFunction
+from readme_world import tables
 from refusals import refused, warned
+from tables import LABELS, world
 
 ALPHAS = [0.3, 0.1]
 REGION = plausibly.calibrate_region(*world(60))

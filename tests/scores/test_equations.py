@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 import plausibly
-from conformal_world import world
 from plausibly import registry
 from plausibly.errors import IncompatibleComponents
 from plausibly.kernels.random import Keys, hash_names
@@ -17,6 +16,7 @@ from plausibly.kernels.types import Floats
 from plausibly.plugin import SCORE
 from refusals import refused
 from scores_oracles import TABLES, made, oracle, rows_of_sixteenths, uneven_rows
+from tables import world
 
 CASES = list(TABLES)
 RANDOMISED = [case for case in CASES if TABLES[case].get("randomised")]

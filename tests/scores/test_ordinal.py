@@ -13,21 +13,22 @@ import xarray as xr
 from hypothesis import given
 
 import plausibly
-from conformal_world import LABELS, world
-from ordinal_oracles import (
-    filled,
-    greedy,
-    holes_at_any_threshold,
-    hull as hull_of_row,
-    uneven_modes,
-)
 from plausibly import registry
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.ranks import hull
 from plausibly.kernels.types import Bools, Floats
 from plausibly.plugin import SCORE, ScoreFunction
 from refusals import refused
-from scores_oracles import TABLES, rows_of_sixteenths
+from scores_oracles import (
+    TABLES,
+    filled,
+    greedy,
+    holes_at_any_threshold,
+    hull as hull_of_row,
+    rows_of_sixteenths,
+    uneven_modes,
+)
+from tables import LABELS, world
 
 INNER: dict[str, str | dict[str, object]] = {
     name: TABLES.get(name, name)

@@ -42,16 +42,26 @@ def links(text: str) -> list[str]:
     return re.findall(r"\]\(([^)\s]+)\)", text)
 
 
+def tables(page: Path) -> list[list[list[str]]]:
+    """Return the cells of each table of a page, row by row, without the line below the head."""
+    return _tables(page.read_text(encoding="utf-8"))
+
+
 def rows(text: str, first: str) -> list[list[str]]:
     """Return the cells of the table whose first heading is `first`, without the heading."""
-    lines = text.splitlines()
-    start = next(i for i, line in enumerate(lines) if line.startswith(f"| {first} |"))
-    results = []
-    for line in lines[start + 2 :]:
-        if not line.startswith("|"):
-            break
-        results.append([cell.strip() for cell in line.strip("|").split("|")])
-    return results
+    return next(rest for head, *rest in _tables(text) if head[0] == first)
+
+
+def _tables(text: str) -> list[list[list[str]]]:
+    result: list[list[list[str]]] = [[]]
+    for line in text.splitlines():
+        if line.startswith("|"):
+            cells = [cell.strip() for cell in line.strip("|").split("|")]
+            if not set("".join(cells)) <= set("-: "):
+                result[-1].append(cells)
+        elif result[-1]:
+            result.append([])
+    return [table for table in result if table]
 
 
 def write_files(folder: Path) -> None:

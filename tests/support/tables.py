@@ -1,4 +1,4 @@
-"""Arrays under the names of examples and labels."""
+"""Arrays under the names of examples and labels, and a small world of predictions and votes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import dask.array as da
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
+
+LABELS = ("benign", "unsure", "malign", "other")
 
 
 def labelled(
@@ -46,3 +48,16 @@ def shares(
     totals = votes.sum(axis=1)
     coords = {"denominator": totals} if counted else {}
     return labelled(votes / totals[:, None], examples, labels, **coords)
+
+
+def world(
+    examples: int, *, seed: int = 0, votes: int = 5, start: int = 0, dtype: str = "float32"
+) -> tuple[xr.DataArray, xr.DataArray]:
+    """Return predictions and the plausibilities of votes drawn from them."""
+    rng = np.random.default_rng(seed)
+    probabilities = rng.dirichlet(np.ones(len(LABELS)), examples)
+    counts = np.stack([rng.multinomial(votes, row) for row in probabilities])
+    names = [f"case {start + number}" for number in range(examples)]
+    patient = [f"p{number // 3}" for number in range(examples)]
+    predictions = labelled(probabilities.astype(dtype), names, LABELS, patient=patient)
+    return predictions, shares(counts, names, LABELS)

@@ -10,13 +10,13 @@ import pytest
 import xarray as xr
 
 import plausibly
-from conformal_world import LABELS, world
 from eval_said import check, said
 from plausibly.errors import InputError
 from plausibly.evaluation.splits import split, split_keys
 from plausibly.evaluation.tuning import TunedScore
 from plausibly.kernels.random import hash_names
 from plausibly_builtins.single_label.votes import SingleLabel
+from tables import LABELS, world
 
 
 @pytest.fixture(scope="module")
