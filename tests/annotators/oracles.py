@@ -11,9 +11,8 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 import xarray as xr
 
-from plausibly import registry
+from plausibly import build_annotations
 from plausibly.plugin import build_table
-from plausibly.protocols import ANNOTATION
 
 Number = Any  # fractions, or floats where the likeness of two answers is one
 Answer = TypeVar("Answer")
@@ -40,7 +39,7 @@ def table(
     labels: Sequence[str] | None = None,
     kind: str = "single-label",
 ) -> xr.Dataset:
-    return registry.resolve(ANNOTATION, kind).build(records, labels)
+    return build_annotations(kind, records, labels)
 
 
 def counted_table(text: str) -> xr.Dataset:

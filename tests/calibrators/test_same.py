@@ -159,10 +159,7 @@ def test_rows_forms_chunks_and_files_of_a_calibration(
 def test_sizes_of_groups_of_labels_do_not_depend_on_rows() -> None:
     generator = np.random.default_rng(0)
     totals = generator.choice([3, 7, 9], 200)
-    shares = np.stack([generator.multinomial(total, [0.5, 0.3, 0.2]) / total for total in totals])
-    coords = {"example": [f"e{row}" for row in range(200)], "label": ["a", "b", "c"]}
-    answers = xr.DataArray(shares, coords, ("example", "label"))
-    answers = answers.assign_coords(denominator=("example", totals))
+    answers = shares(np.stack([generator.multinomial(n, [0.5, 0.3, 0.2]) for n in totals]))
     sizes = {
         plausibly.calibrate(
             answers.drop_vars("denominator")[rows],

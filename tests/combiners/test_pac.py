@@ -17,7 +17,6 @@ import pytest
 import scipy.stats
 import xarray as xr
 from hypothesis import example, given, settings, strategies as st
-from numpy.typing import NDArray
 
 import plausibly
 from calibrators_labelled import Table, inside, plausibilities, predictions
@@ -28,7 +27,7 @@ from plausibly.guarantee import CalibrationSummary, Claim
 from plausibly_builtins.combiners.held_out import Ecdf
 from plausibly_builtins.combiners.pac import Pac
 from refusals import refused
-from tables import shares, world
+from tables import world
 
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 
@@ -409,47 +408,3 @@ def test_every_calibration_enumerated(outcomes: list[Outcome], n: int, bound: Bo
             failed += math.prod((chance for chance, _ in chosen), start=Fraction(1))
     assert failed <= DELTA
     assert failed > 0 or outcomes is SOFT or bound == "hoeffding-bentkus"
-
-
-@pytest.mark.parametrize("bound", BOUNDS)
-@pytest.mark.parametrize(
-    "values",
-    [
-        np.append(np.zeros(897), np.ones(103)),
-        np.append(np.zeros(794), np.full(206, 0.5)),
-        np.linspace(0, 0.206, 500),
-    ],
-    ids=["0 or 1", "0 or a half", "uniform"],
-)
-def test_failures_are_no_more_frequent_than_delta(
-    values: NDArray[np.float64], bound: Bound
-) -> None:
-    """Missing the worse label is just too much, and there is no threshold between."""
-    combiner, repeats, delta = Pac(delta=0.1, bound=bound), 150, 0.1
-    assert 0.1 < values.mean() < 0.104
-    failed = 0
-    for repeat in range(repeats):
-        random = np.random.default_rng([4, repeat])
-        masses = random.choice(np.rint(values * 1000).astype(int), 60).tolist()
-        pairs = [[(0.0, mass), (1.0, 1000 - mass)] for mass in masses]
-        edge = pools(pairs, 1000, int(random.integers(9**9)))
-        failed += combiner.threshold(edge, Fraction(1, 10)) > 0
-    assert failed / repeats <= delta + 4 * math.sqrt(delta * (1 - delta) / repeats)
-
-
-@pytest.mark.realdata
-def test_betting_reaches_further_than_a_held_out_half(shared: Path) -> None:
-    arrays = np.load(shared / "data" / "crema_d" / "data.npz", allow_pickle=False)
-    probabilities, counts = arrays["probs"], arrays["counts"]
-    sizes: dict[str, list[float]] = {"betting": [], "held-out": []}
-    for bound, repeat in product(sizes, range(5)):
-        rows = np.random.default_rng(repeat).choice(len(counts), 300, replace=False)
-        answers = shares(counts[rows], [f"{row}" for row in rows])
-        model = answers.drop_vars("denominator").copy(data=probabilities[rows])
-        combiner = {"name": "pac", "bound": bound, "delta": 0.1}
-        predictor = plausibly.calibrate(
-            model.assign_attrs(scale="probability"), answers, combiner=combiner, seed=repeat
-        )
-        sets = probabilities >= float(predictor.threshold(0.1))
-        sizes[bound].append(sets.sum(axis=1).mean())
-    assert np.mean(sizes["betting"]) < 2.6 < np.mean(sizes["held-out"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 import plausibly
 from plausibly.demo.subjects import load
 from readme_world import tables
+from refusals import quiet
 
 from .designs import ALPHA, DESIGNS, combiner
 
@@ -59,8 +59,7 @@ def test_sets(page: list[list[list[str]]]) -> None:
             "combiner": like,
             "allow_no_guarantee": True,
         }
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", plausibly.errors.PlausiblyWarning)
+    with quiet():
         study = plausibly.compare(
             subject.predictions,
             subject.plausibilities,

@@ -15,9 +15,10 @@ import pytest
 import xarray as xr
 
 import plausibly
-from crowd_models_worlds import accuracy, likeliest, published, quiet, true_labels
+from crowd_models_worlds import accuracy, likeliest, published, true_labels
 from plausibly.plugin import AGGREGATOR, resolve
 from plausibly.testing import check
+from refusals import quiet
 
 Parameter: TypeAlias = Any  # by its name; what checks it is the component
 pytestmark = [

@@ -7,13 +7,14 @@ from pathlib import Path
 import attrs
 import numpy as np
 import pytest
-import xarray as xr
 from numpy.typing import NDArray
 
 import plausibly
-from crowd_models_worlds import crowd, quiet
+from crowd_models_worlds import crowd
 from plausibly.plugin import AGGREGATOR, Aggregator, Keys, resolve
 from plausibly_builtins.crowd_models.models import DawidSkene, OneCoin, WorkerAgreement
+from refusals import quiet
+from tables import labelled
 
 KEYS = Keys()
 JOINT = ("dawid-skene", "one-coin", "worker-agreement")
@@ -55,11 +56,8 @@ def predictions(rng: np.random.Generator, truth: NDArray[np.intp], labels: int) 
 @pytest.mark.parametrize("combiner", ["average", "pac"])
 def test_the_guarantee_states_a_joint_aggregator(combiner: str) -> None:
     result = crowd(np.random.default_rng(0), examples=120, annotators=5, labels=3, each=3)
-    pred = xr.DataArray(
-        predictions(np.random.default_rng(1), result.truth, 3),
-        dims=("example", "label"),
-        coords={"example": result.table.example.values, "label": ["l0", "l1", "l2"]},
-    )
+    shares = predictions(np.random.default_rng(1), result.truth, 3)
+    pred = labelled(shares, result.table.example.values, ["l0", "l1", "l2"])
 
     def answers(aggregator: str) -> plausibly.Guarantee:
         return plausibly.calibrate(

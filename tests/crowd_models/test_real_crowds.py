@@ -10,7 +10,8 @@ import pytest
 import xarray as xr
 
 import plausibly
-from crowd_models_worlds import accuracy, likeliest, published, quiet, true_labels
+from crowd_models_worlds import accuracy, likeliest, published, true_labels
+from refusals import quiet
 
 pytestmark = pytest.mark.realdata
 

@@ -12,13 +12,13 @@ import xarray as xr
 
 import plausibly
 from crowd_models_oracles import Votes
-from crowd_models_worlds import crowd, quiet, table_of
+from crowd_models_worlds import crowd, table_of
 from plausibly.annotators.reliability import ReliabilityTable
 from plausibly.data.states import read_left_out
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.plugin import AGGREGATOR, ANNOTATION, resolve
 from plausibly_builtins.single_label.votes import LabelFrequency
-from refusals import refused, warned
+from refusals import quiet, refused, warned
 
 NAMES = ("dawid-skene", "one-coin", "worker-agreement")
 

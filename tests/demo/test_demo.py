@@ -7,7 +7,6 @@ import hashlib
 import sqlite3
 import subprocess
 import sys
-import warnings
 from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
@@ -34,10 +33,10 @@ from plausibly.demo.subjects import (
     make_toy,
     out_of_fold,
 )
-from plausibly.errors import PlausiblyWarning
 from plausibly.kernels.random import Keys
 from plots_world import laid_out
-from refusals import refused
+from refusals import quiet, refused
+from tables import labelled
 
 
 @pytest.fixture(scope="module")
@@ -213,8 +212,7 @@ def subject(name: subjects.Name) -> subjects.Subject:
 @cache
 def result(name: subjects.Name, splits: int = 3) -> study.Result:
     """Return a demo that has run, without what it warned of."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PlausiblyWarning)
+    with quiet():
         return study.run(subject(name), splits=splits, seed=SEED, methods=study.EVERY)
 
 
@@ -350,24 +348,13 @@ def world() -> tuple[xr.DataArray, xr.DataArray]:
     random = np.random.default_rng(5)
     n = GROUPS * EACH
     x = random.normal(size=(n, 2))
-    names = [f"e{i}" for i in range(n)]
-    features = xr.DataArray(
-        np.column_stack([x, np.full(n, 2.0)]),
-        dims=("example", "feature"),
-        coords={
-            "example": names,
-            "feature": ["a", "b", "constant"],
-            "patient": ("example", [f"p{i // EACH}" for i in range(n)]),
-        },
-    )
+    patient = [f"p{i // EACH}" for i in range(n)]
+    values = np.column_stack([x, np.full(n, 2.0)])
+    features = labelled(values, labels=["a", "b", "constant"], patient=patient)
     weight = np.exp(2 * np.column_stack([x[:, 0], x[:, 1], -x[:, 0]]))
     weight[weight < weight.max(axis=1, keepdims=True) / 50] = 0
-    shares = xr.DataArray(
-        weight / weight.sum(axis=1, keepdims=True),
-        dims=("example", "label"),
-        coords={"example": names, "label": ["u", "v", "w"]},
-    )
-    return features, shares
+    shares = labelled(weight / weight.sum(axis=1, keepdims=True), labels="uvw")
+    return features.rename(label="feature"), shares
 
 
 predict = partial(out_of_fold, cluster="patient", folds=FOLDS, keys=KEYS)

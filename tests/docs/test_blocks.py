@@ -21,7 +21,7 @@ from plausibly import plugin
 from plausibly.plugin import READER, readers, resolve
 from plausibly.protocols import KINDS
 from readme_world import LABELS, rows, write_files
-from template_world import Environment, Ran, installed
+from template_world import Environment, installed
 
 from .pages import DOCS, name as name_of
 
@@ -244,7 +244,7 @@ def test_the_commands_do_what_the_page_shows(name: str, data: Path, installed: E
     assert typed
     for words, shown in typed:
         assert words[0] == "plausibly"
-        ran: cli_world.Ran | Ran
+        ran: cli_world.Ran
         if words[1:3] == ["plugins", "new"]:  # where it is installed, its name is taken
             ran = cli_world.run(*words[1:])
         else:

@@ -17,9 +17,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
+import refusals
 from plausibly import compare
-from plausibly.errors import PlausiblyWarning
 from plausibly.evaluation.design import Design, Outcome
+from tables import labelled
 
 
 def aggregated(inside: Sequence[bool], plausibilities: Sequence[float]) -> Fraction:
@@ -73,16 +74,13 @@ def case(
     """Random sets and plausibilities of a few votes per example, with many ties."""
     rng = np.random.default_rng(seed)
     names = [f"e{i:04d}" for i in range(examples)]
-    answers = [f"l{k}" for k in range(labels)]
     counts = rng.multinomial(votes, [1 / labels] * labels, size=examples)
-    shape = (examples, labels, *([len(alphas)] if alphas else []))
-    dims = ("example", "label", *(["alpha"] if alphas else []))
-    coords = {"example": names, "label": answers, **({"alpha": list(alphas)} if alphas else {})}
-    sets = xr.DataArray(rng.random(shape) < 0.6, dims=dims, coords=coords)
-    plausibilities = xr.DataArray(
-        counts / votes, dims=("example", "label"), coords={"example": names, "label": answers}
-    )
-    return sets, plausibilities
+    plausibilities = labelled(counts / votes, names, [f"l{k}" for k in range(labels)])
+    if not alphas:
+        return plausibilities.copy(data=rng.random((examples, labels)) < 0.6), plausibilities
+    inside = rng.random((examples, labels, len(alphas))) < 0.6
+    coords = {**plausibilities.coords, "alpha": list(alphas)}
+    return xr.DataArray(inside, coords, ("example", "label", "alpha")), plausibilities
 
 
 def world(
@@ -92,15 +90,10 @@ def world(
     rng = np.random.default_rng(seed)
     probabilities = rng.dirichlet(np.full(labels, 0.6), size=examples)
     counts = np.stack([rng.multinomial(votes, row) for row in probabilities])
-    coords = {
-        "example": [f"case {i}" for i in range(examples)],
-        "label": [f"l{k}" for k in range(labels)],
-        "patient": ("example", [f"p{i // 2}" for i in range(examples)]),
-    }
-    dims = ("example", "label")
-    predictions = xr.DataArray(probabilities, dims=dims, coords=coords)
-    plausibilities = xr.DataArray(counts / votes, dims=dims, coords=coords)
-    return predictions, plausibilities.drop_vars("patient")
+    plausibilities = labelled(counts / votes, "case ", [f"l{k}" for k in range(labels)])
+    predictions = plausibilities.copy(data=probabilities)
+    patient = [f"p{i // 2}" for i in range(examples)]
+    return predictions.assign_coords(patient=("example", patient)), plausibilities
 
 
 def sites(examples: int = 60) -> tuple[xr.DataArray, xr.DataArray]:
@@ -178,6 +171,5 @@ def script(folder: Path, body: str, *, guarded: bool = True) -> Iterator[subproc
 
 
 def quiet(*arguments: object, **options: object) -> xr.Dataset:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PlausiblyWarning)
+    with refusals.quiet():
         return compare(*arguments, **options).data  # type: ignore[arg-type]  # whatever a test asks for

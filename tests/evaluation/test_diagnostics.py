@@ -13,7 +13,7 @@ from scipy.special import stdtrit
 from scipy.stats import ks_2samp
 
 from eval_said import check, said
-from plausibly import aggregate, calibrate, registry
+from plausibly import aggregate, build_annotations, calibrate
 from plausibly.data.select import select_annotations
 from plausibly.evaluation import (
     find_duplicates,
@@ -25,7 +25,7 @@ from plausibly.evaluation import (
 from plausibly.evaluation.shift import warn_of_copies, warn_of_shift
 from plausibly.evaluation.splits import split
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.protocols import ANNOTATION
+from tables import labelled
 
 from . import studies as oracle
 
@@ -106,7 +106,7 @@ Record = tuple[str, str | None, str]
 
 
 def table(records: Sequence[Record], kind: str = "single-label") -> xr.Dataset:
-    return registry.resolve(ANNOTATION, kind).build(records, LABELS)
+    return build_annotations(kind, records, LABELS)
 
 
 def world(
@@ -123,12 +123,7 @@ def world(
                 continue
             code = int(rng.choice(3, p=p[row]))
             records.append((name, f"w{q}", LABELS[code]))
-    coords = {
-        "example": names_of,
-        "label": LABELS,
-        "patient": ("example", np.arange(examples) // 3),
-    }
-    return xr.DataArray(p, dims=("example", "label"), coords=coords), records
+    return labelled(p, names_of, LABELS, patient=np.arange(examples) // 3), records
 
 
 def by_hand(
@@ -232,7 +227,7 @@ def test_rankings_are_aggregated_alone_and_together() -> None:
         for q in range(3):
             order = [LABELS[k] for k in rng.permutation(3)]
             records.append((str(name), f"w{q}", [[order[0]], order[1:]]))
-    annotations = registry.resolve(ANNOTATION, "partial-ranking").build(records, LABELS)
+    annotations = build_annotations("partial-ranking", records, LABELS)
     result = leave_one_annotator_out(predictions, annotations, calibrator="monte-carlo", seed=3)
     assert result["count"].values.tolist() == [40, 40, 40]
     # The first place alone has 2/3 of one ranking: coverage is between what is named.
@@ -261,13 +256,8 @@ def predictions(
     values = rng.dirichlet(np.full(labels, 0.7), size=n)
     if decimals is not None:
         values = values.round(decimals)
-    coords = {
-        "example": [f"{letter}{i}" for i in range(n)],
-        "label": [f"l{k}" for k in range(labels)],
-    }
-    return xr.DataArray(
-        values, dims=("example", "label"), coords=coords, attrs={"scale": "independent"}
-    )
+    names = [f"l{k}" for k in range(labels)]
+    return labelled(values, letter, names, attrs={"scale": "independent"})
 
 
 def copied(old: xr.DataArray, new: xr.DataArray, rows: list[int]) -> xr.DataArray:
@@ -334,11 +324,5 @@ def test_no_shift_is_not_warned_of() -> None:
 def test_real_models_give_no_row_twice(shared: Path, data: str) -> None:
     values = np.load(shared / "data" / data / "data.npz", allow_pickle=False)["probs"]
     values = values.reshape(-1, *values.shape[-2:])[0]
-    coords = {
-        "example": [f"e{i}" for i in range(len(values))],
-        "label": [f"l{k}" for k in range(values.shape[1])],
-    }
-    array = xr.DataArray(
-        values, dims=("example", "label"), coords=coords, attrs={"scale": "independent"}
-    )
-    assert warn_of_copies(array) == 0
+    names = [f"l{k}" for k in range(values.shape[1])]
+    assert warn_of_copies(labelled(values, "e", names, attrs={"scale": "independent"})) == 0

@@ -28,7 +28,7 @@ from plausibly.evaluation import (
 )
 from plausibly.evaluation.groups import LEVEL, SUBGROUP
 from plausibly.evaluation.result import decimal, ends, part_rows
-from plausibly.evaluation.slab import _least_mean
+from tables import labelled
 
 from . import studies as oracle
 from .parts import case, features
@@ -67,8 +67,7 @@ def test_a_label_without_answers_has_no_share() -> None:
 
 
 def table(rows: list[list[float]], **attrs: str) -> xr.DataArray:
-    coords = {"example": [f"e{i}" for i in range(len(rows))], "label": ["a", "b", "c"]}
-    return xr.DataArray(rows, dims=("example", "label"), coords=coords, attrs=attrs)
+    return labelled(rows, attrs=attrs)
 
 
 def test_entropy_is_that_of_the_books() -> None:
@@ -232,10 +231,7 @@ def test_missed_shares_equal_their_sums() -> None:
 def test_all_intervals_hold_together_in_95_of_100_cases() -> None:
     """Forty groups of one coverage: intervals for each alone would miss in most cases."""
     rng = np.random.default_rng(0)
-    coords = {"example": [f"e{i}" for i in range(1200)], "label": ["a", "b"]}
-    plausibilities = xr.DataArray(
-        np.tile([0.6, 0.4], (1200, 1)), dims=("example", "label"), coords=coords
-    )
+    plausibilities = labelled(np.tile([0.6, 0.4], (1200, 1)))
     held = 0
     for _ in range(40):
         values = rng.random((1200, 2)) < [0.9, 0.7]
@@ -317,41 +313,32 @@ def test_each_call_gives_its_text(call: str, text: str) -> None:
 FEATURES = features(SETS)
 
 
-@settings(max_examples=60)
-@given(
-    st.lists(st.tuples(st.integers(0, 10), st.integers(0, 6)), min_size=1, max_size=14),
-    st.integers(1, 14),
-)
-def test_the_least_mean_is_that_of_all_runs(rows: list[tuple[int, int]], needed: int) -> None:
-    needed = min(needed, len(rows))
-    values = np.array([value / 10 for value, _ in rows])
-    places = np.sort(np.array([float(place) for _, place in rows]))
-    mean, first, last = _least_mean(values, places, needed)
-    least = 2.0
-    for begin in range(len(rows)):
-        for end in range(begin + needed - 1, len(rows)):
-            parts_left = begin and places[begin] == places[begin - 1]
-            parts_right = end < len(rows) - 1 and places[end] == places[end + 1]
-            if not (parts_left or parts_right):
-                least = min(least, float(values[begin : end + 1].mean()))
-    assert mean == pytest.approx(least)
-    assert float(values[first : last + 1].mean()) == pytest.approx(least)
-    assert last - first + 1 >= needed
+@pytest.mark.parametrize("seed", range(12))
+def test_the_worst_slab_of_one_feature_is_the_least_mean_of_all_runs(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    plausibilities, sets = (
+        labelled(rng.dirichlet([1, 1, 1], 40)),
+        labelled(rng.random((40, 3)) < 0.6),
+    )
+    x = rng.integers(0, 3 + 2 * seed, (40, 1)) / 1.0
+    features = labelled(x).rename(label="column")
+    result = worst_slab_coverage(sets, plausibilities, features, directions=2, least=0.2)
+    searched = result["searched"].values
+    covered, place = (plausibilities * sets).sum("label").values[searched], x[searched, 0]
+    runs = [(place >= a) & (place <= b) for a in place for b in place]
+    least = min(covered[run].mean() for run in runs if run.sum() >= 0.2 * searched.sum())
+    assert float(result["searched_coverage"]) == pytest.approx(least, abs=1e-12)
 
 
 def weak(n: int, *, seed: int = 0, covered: float = 0.4) -> tuple[xr.DataArray, ...]:
     """Sets that cover less where x > 1; nothing else matters."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(n, 2))
-    names = [f"e{i}" for i in range(n)]
     chance = np.where(x[:, 0] > 1, covered, 0.95)
-    coords = {"example": names, "label": ["a", "b"]}
-    dims = ("example", "label")
-    plausibilities = xr.DataArray(np.tile([1.0, 0.0], (n, 1)), dims=dims, coords=coords)
     held = rng.random(n) < chance
-    sets = xr.DataArray(np.stack([held, ~held], axis=1), dims=dims, coords=coords)
-    columns = {"example": names, "column": ["x", "y"]}
-    return sets, plausibilities, xr.DataArray(x, dims=("example", "column"), coords=columns)
+    sets = labelled(np.stack([held, ~held], axis=1))
+    columns = labelled(x, labels="xy").rename(label="column")
+    return sets, labelled(np.tile([1.0, 0.0], (n, 1))), columns
 
 
 def test_a_weak_slab_is_found_and_its_figure_is_honest() -> None:
@@ -403,16 +390,9 @@ def test_reported_figures_are_those_of_examples_in_the_slab() -> None:
 def test_examples_on_the_border_of_a_slab_are_in_it(values: int, columns: int) -> None:
     for seed in range(4):
         rng = np.random.default_rng(seed)
-        named = [f"e{place}" for place in range(80)]
-        coords = {"example": named, "label": ["a", "b", "c"]}
-        dims = ("example", "label")
-        plausibilities = xr.DataArray(rng.dirichlet([1, 1, 1], 80), dims=dims, coords=coords)
-        sets = xr.DataArray(rng.random((80, 3)) < 0.7, dims=dims, coords=coords)
-        few = xr.DataArray(
-            rng.integers(0, values, (80, columns)).astype(float),
-            dims=("example", "column"),
-            coords={"example": named, "column": [f"x{place}" for place in range(columns)]},
-        )
+        plausibilities = labelled(rng.dirichlet([1, 1, 1], 80))
+        sets = labelled(rng.random((80, 3)) < 0.7)
+        few = labelled(rng.integers(0, values, (80, columns)) / 1.0).rename(label="column")
         result = worst_slab_coverage(sets, plausibilities, few, directions=30, seed=seed)
         inside, searched = result["in_slab"].values, result["searched"].values
         covered = (plausibilities * sets).sum("label").values

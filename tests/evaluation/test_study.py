@@ -376,33 +376,24 @@ def uneven() -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("strata", [None, np.zeros(120)])
-def test_a_large_group_is_tested_as_often_as_a_small_one(strata: np.ndarray | None) -> None:
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_large_group_is_chosen_as_often_as_a_small_one(
+    strata: np.ndarray | None, *, whole: bool
+) -> None:
+    """For the test side of a split, 18 of 62 groups, and for a size of 40 examples, about 20."""
     hashes, patients = uneven()
-    splits = 600
+    options = {"groups": patients, "strata": strata}
     chosen = [
-        split(hashes, split_keys(0, k), test=0.3, groups=patients, strata=strata)
-        for k in range(splits)
+        split(hashes, split_keys(0, k), test=0.3, **options)  # type: ignore[arg-type]  # by name
+        if whole
+        else nested(hashes, split_keys(1, k), [40], **options)[0]  # type: ignore[arg-type]  # as above
+        for k in range(600)
     ]
-    tested = np.sum(chosen, axis=0)
-    margin = 4 * np.sqrt(0.3 * 0.7 / splits)
-    assert abs(tested[60] / splits - 18 / 62) < margin
-    assert abs(tested[90] / splits - 18 / 62) < margin
-    assert abs(tested[:60].mean() / splits - 18 / 62) < margin
-
-
-@pytest.mark.parametrize("strata", [None, np.zeros(120)])
-def test_a_size_takes_large_groups_as_often_as_small_ones(strata: np.ndarray | None) -> None:
-    hashes, patients = uneven()
-    sizes = 400
-    chosen = [
-        nested(hashes, split_keys(1, k), [40], groups=patients, strata=strata)[0]
-        for k in range(sizes)
-    ]
-    taken = np.sum(chosen, axis=0)
-    margin = 4 * np.sqrt(0.25 / sizes)
-    assert abs(taken[60] / sizes - 20 / 62) < margin
-    assert abs(taken[:60].mean() / sizes - 20 / 62) < margin
-    assert abs(taken.sum() / sizes - 40) < 4
+    share, taken = (18 if whole else 20) / 62, np.mean(chosen, axis=0)
+    margin = 4 * np.sqrt(0.25 / 600)
+    for rows in (60, 90, slice(60)):
+        assert abs(taken[rows].mean() - share) < margin
+    assert whole or abs(taken.sum() - 40) < 4
     assert not any(set(patients[inside]) & set(patients[~inside]) for inside in chosen)
 
 

@@ -16,7 +16,7 @@ from plausibly.evaluation.intervals import interval
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.guarantee import Guarantee, Target
 from plausibly.kernels.random import hash_names
-from plausibly.plugin import ANNOTATION, resolve
+from tables import labelled
 
 from . import studies as oracle
 
@@ -45,18 +45,14 @@ def judged(
         confidence=None if confidence is None else Fraction(confidence),
         vacuous=vacuous,
     )
-    return xr.DataArray(
-        np.stack([held, ~held, np.zeros_like(held)], axis=1),
-        dims=("example", "label"),
-        coords={"example": [f"e{i}" for i in range(examples)], "label": ANIMALS, "alpha": 0.1},
-        attrs={"guarantees": json.dumps([guarantee.to_json()]), "calibration_overlap": overlap},
-    )
+    inside = np.stack([held, ~held, np.zeros_like(held)], axis=1)
+    stated = json.dumps([guarantee.to_json()])
+    attrs = {"guarantees": stated, "calibration_overlap": overlap}
+    return labelled(inside, "e", ANIMALS, attrs=attrs).assign_coords(alpha=0.1)
 
 
 def sure(examples: int = 400) -> xr.DataArray:
-    rows = np.tile([1.0, 0.0, 0.0], (examples, 1))
-    coords = {"example": [f"e{i}" for i in range(examples)], "label": ANIMALS}
-    return xr.DataArray(rows, dims=("example", "label"), coords=coords)
+    return labelled(np.tile([1.0, 0.0, 0.0], (examples, 1)), "e", ANIMALS)
 
 
 def test_the_verdict_on_calibration_examples() -> None:
@@ -116,31 +112,17 @@ LABELS = ["a", "b", "c"]
 
 def certain(held: np.ndarray, labels: list[int], **coords: object) -> tuple[xr.DataArray, ...]:
     """Sets that hold the certain label where told, and the plausibilities of these labels."""
-    n = len(held)
-    named = {"example": [f"e{row}" for row in range(n)], "label": LABELS, "alpha": 0.2}
-    plausibilities = np.eye(3)[labels]
+    named = {name: ("example", np.asarray(values)) for name, values in coords.items()}
+    plausibilities = labelled(np.eye(3)[labels]).assign_coords(named)
     sets = (plausibilities > 0) & np.asarray(held, dtype=bool)[:, None]
-    both = [
-        xr.DataArray(values, dims=("example", "label"), coords=named).assign_coords(
-            {name: ("example", np.asarray(item)) for name, item in coords.items()}
-        )
-        for values in (sets, plausibilities)
-    ]
-    return both[0], both[1].drop_vars("alpha")
+    return sets.assign_coords(alpha=0.2), plausibilities
 
 
 def predictor(calibrator: dict[str, str], sizes: dict[str, int]) -> plausibly.ConformalPredictor:
     """A predictor that was calibrated on so many examples of each site, three of each patient."""
     site = np.repeat(list(sizes), list(sizes.values()))
-    n = len(site)
-    values = np.random.default_rng(0).dirichlet(np.ones(3), n)
-    coords = {
-        "example": [f"c{row}" for row in range(n)],
-        "label": LABELS,
-        "site": ("example", site),
-        "patient": ("example", np.arange(n) // 3),
-    }
-    model = xr.DataArray(values, dims=("example", "label"), coords=coords)
+    values = np.random.default_rng(0).dirichlet(np.ones(3), len(site))
+    model = labelled(values, "c", site=site, patient=np.arange(len(site)) // 3)
     return plausibly.calibrate(model, model.copy(), calibrator=calibrator)
 
 
@@ -267,7 +249,7 @@ def test_a_study_sets_the_level_beside_the_mean_over_patients() -> None:
 def test_aggregators_are_compared_by_the_mean_over_patients() -> None:
     model, _ = world_of_patients()
     votes = [(f"case {row}", f"w{k}", f"l{row * k % 3}") for row in range(120) for k in range(3)]
-    table = resolve(ANNOTATION, "single-label").build(votes, ["l0", "l1", "l2"])
+    table = plausibly.build_annotations("single-label", votes, ["l0", "l1", "l2"])
     result = plausibly.sensitivity(
         model,
         table,

@@ -10,6 +10,7 @@ import xarray as xr
 
 import plausibly
 from plausibly.plugin import build_table
+from tables import labelled
 
 LABELS = ("a", "b", "c", "d")
 
@@ -28,14 +29,10 @@ def pilot(
     logits = np.log(truth + 0.05) + 0.4 * shared + 0.4 * rng.normal(size=truth.shape)
     weights = np.exp(logits)
     names = [f"e{number:04}" for number in range(examples)]
-    predictions = xr.DataArray(
+    predictions = labelled(
         weights / weights.sum(axis=1, keepdims=True),
-        dims=("example", "label"),
-        coords={
-            "example": names,
-            "label": list(LABELS),
-            "patient": ("example", [f"p{code}" for code in patient]),
-        },
+        names,
+        patient=[f"p{code}" for code in patient],
         attrs={"scale": "probability"},
     )
     chosen = (rng.random((examples, votes, 1)) > truth.cumsum(axis=1)[:, None, :-1]).sum(axis=2)

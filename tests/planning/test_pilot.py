@@ -95,20 +95,6 @@ def test_resamples_calibrate_as_calibrate_does(n: int) -> None:
             assert result[row, 0, number] == pytest.approx(calibrated(examples, alpha), abs=1e-9)
 
 
-def test_drawn_labels_have_their_plausibilities() -> None:
-    held = made()
-    examples = np.repeat(np.arange(200), 300)
-    values, weights, _ = held._ordered
-    drawn = held._draw(examples, 1, Keys(0))[:, 0].reshape(200, 300)
-    for row in range(0, 200, 20):
-        for label in range(values.shape[1]):
-            share = float((drawn[row] == values[row, label]).mean())
-            alike = values[row] == values[row, label]
-            expected = weights[row, alike].sum()
-            assert abs(share - expected) < 4 * 0.5 / math.sqrt(300)
-            assert expected > 0 or share == 0
-
-
 def test_fewer_draws_are_among_more() -> None:
     held = made()
     item = held.resampled([TENTH], 60, [1, 5], 6, Keys(0))
@@ -117,17 +103,6 @@ def test_fewer_draws_are_among_more() -> None:
     np.testing.assert_array_equal(item[:, 1], two[:, 2])
     more = held.resampled([TENTH], 60, [1], 9, Keys(0))
     np.testing.assert_array_equal(item[:, 0], more[:, 0, :6])
-
-
-@pytest.mark.parametrize("n", [1, 7, 40, 500])
-def test_whole_clusters_are_drawn(n: int) -> None:
-    held = made(CLUSTERS)
-    examples = held._examples(n, Keys(5))
-    assert len(examples) == n
-    codes, counts = np.unique(CLUSTERS[ORDER][examples], return_counts=True)
-    sizes = np.bincount(CLUSTERS)[codes]
-    whole = counts % sizes == 0
-    assert (~whole).sum() <= 1  # the last one is cut
 
 
 @pytest.mark.parametrize("clustered", [False, True])

@@ -16,8 +16,8 @@ from plausibly.data.annotations import rebuilt
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.kernels.random import Keys
 from plausibly.planning.pilot import Law, Responses
-from plausibly.plugin import ANNOTATION, resolve
 from refusals import refused
+from tables import labelled
 
 from .pilots import LAM, PREDICTIONS, VOTES, Argument, pilot, planned
 
@@ -185,18 +185,13 @@ OTHER = PREDICTIONS.assign_coords(label=["a", "b", "c", "e"])
 
 def test_responses_that_would_leave_no_variation_are_left_out() -> None:
     """Below a tie there is one label, which one of five annotators named."""
-    kind = resolve(ANNOTATION, "single-label")
     votes = [
         (f"e{e}", f"q{q}", "b" if q < (1 if e == 0 else 2) else "a")
         for e, q in itertools.product(range(10), range(5))
     ]
-    said = kind.build(votes, ["a", "b"])
+    said = plausibly.build_annotations("single-label", votes, ["a", "b"])
     scores = np.where(np.arange(10) == 0, 0.01, 0.3)
-    predictions = xr.DataArray(
-        np.stack([1 - scores, scores], axis=1),
-        dims=("example", "label"),
-        coords={"example": [f"e{e}" for e in range(10)], "label": ["a", "b"]},
-    )
+    predictions = labelled(np.stack([1 - scores, scores], axis=1))
     result = planned(predictions, said)
     assert float(result["between"]) == pytest.approx(0.2**2 / 10)
     assert "responses" not in result.dims

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import doctest
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +10,8 @@ import pytest
 
 import plausibly
 from plausibly import plots
-from plausibly.errors import PlausiblyWarning
 from plots_world import world
+from refusals import quiet
 
 LABELS = ("benign", "unsure", "malignant")
 
@@ -46,6 +45,5 @@ def test_the_example_runs(
         getattr(plots, figure), figure, globs=dict(known)
     )
     assert example.examples
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PlausiblyWarning)
+    with quiet():
         assert doctest.DocTestRunner().run(example).failed == 0

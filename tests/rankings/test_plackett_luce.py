@@ -5,24 +5,22 @@ from __future__ import annotations
 import json
 import math
 import re
-import warnings
 from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.optimize import minimize
-from scipy.special import bdtr, betainc
+from scipy.special import betainc
 
 import labelled_records as lr
 import plausibly
 import rankings_oracles as ro
-from plausibly.errors import PlausiblyWarning
-from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.random import Keys
 from plausibly_builtins.partial_ranking.plackett_luce import PlackettLuce, derivatives, log_chances
 from plausibly_builtins.partial_ranking.plackett_luce_draws import PlackettLuceDraws
 from plausibly_builtins.single_label.votes import SingleLabel
-from refusals import refused, warned
+from refusals import quiet, refused, warned
 
 UTILITIES = st.floats(-40.0, 40.0)
 
@@ -209,8 +207,7 @@ def drawn(
     """Return draws (draw, label), one each of as many examples with the same rankings."""
     params.setdefault("warm_up", 15)
     annotations = ro.table({str(e): answers for e in range(draws)}, LABELS, unlisted=unlisted)
-    with warnings.catch_warnings():  # of one chain alone little is known
-        warnings.simplefilter("ignore", PlausiblyWarning)
+    with quiet():  # of one chain alone little is known
         result = PlackettLuceDraws(draws=1, **params).aggregate(annotations, KEYS)
     values: ro.Column = result.values[0]
     return values
@@ -284,36 +281,6 @@ def _stick(uniform: ro.Column, first: float, second: float) -> tuple[ro.Column, 
     point = np.sin(angle) ** 2
     density = np.sin(angle) ** (2 * first - 1) * np.cos(angle) ** (2 * second - 1)
     return point, density
-
-
-def test_intervals_cover_at_their_level() -> None:
-    """Utilities from the prior, rankings from the utilities: 80% intervals hold 80% of them."""
-    examples, labels, rankers, prior = 250, 4, 3, 1.0
-    keys = Keys(11, "coverage")
-    names = [f"case {at}" for at in range(examples)]
-    hashes = hash_names(names)
-    gammas = -np.log1p(-keys.child("truth").uniform(hashes, labels))  # shape 1
-    truth = gammas / gammas.sum(axis=1, keepdims=True)
-    answers: dict[str, list[tuple[float, ro.Ranking]]] = {}
-    uniform = keys.child("rankings").uniform(hashes, rankers * labels)
-    for at, name in enumerate(names):
-        answers[name] = []
-        for row in uniform[at].reshape(rankers, labels):
-            a, b, c, d = (LABELS[k] for k in ro.ranked(truth[at], row))
-            forms: list[ro.Ranking] = [[[a, b], [c]], [[a], [b, c]], [[a], [b], [c], [d]]]
-            answers[name].append((1.0, forms[at % 3]))
-    annotations = ro.table(answers, LABELS)
-    result = PlackettLuceDraws(draws=99, prior=prior, unmentioned="each", warm_up=15).aggregate(
-        annotations, KEYS
-    )
-    below = (result.values < truth).sum(axis=0)  # uniform on 0..99
-    inside = (below >= 10) & (below < 90)
-    for label in range(labels):
-        hits = int(inside[:, label].sum())
-        assert bdtr(hits, examples, 0.8) > 1e-4
-        assert bdtr(examples - hits, examples, 0.2) > 1e-4
-    lower = int((below < 50).sum(axis=0)[0])
-    assert 1e-4 < bdtr(lower, examples, 0.5) < 1 - 1e-4
 
 
 def test_keyed_by_seed_and_example() -> None:

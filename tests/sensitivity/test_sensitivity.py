@@ -18,7 +18,7 @@ from plausibly.errors import InputError
 from plausibly.evaluation.aggregators import sensitivity
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.kernels.random import hash_names
-from plausibly.plugin import ANNOTATION, resolve
+from tables import labelled
 
 LABELS = ["benign", "unsure", "malignant"]
 
@@ -34,16 +34,10 @@ def crowd(examples: int = 120) -> tuple[xr.DataArray, xr.Dataset]:
         for who in ("ann", "bob", "cat", "dan")
     ]
     noisy = true * rng.uniform(0.4, 1.6, size=true.shape)
-    predictions = xr.DataArray(
-        noisy / noisy.sum(axis=1, keepdims=True),
-        dims=("example", "label"),
-        coords={
-            "example": named,
-            "label": LABELS,
-            "patient": ("example", [f"p{place // 3}" for place in range(examples)]),
-        },
-    )
-    return predictions, resolve(ANNOTATION, "single-label").build(votes, LABELS)
+    noisy /= noisy.sum(axis=1, keepdims=True)
+    patient = [f"p{place // 3}" for place in range(examples)]
+    predictions = labelled(noisy, named, LABELS, patient=patient)
+    return predictions, plausibly.build_annotations("single-label", votes, LABELS)
 
 
 NAMES = ["label-frequency", "worker-agreement", "one-coin"]
@@ -112,14 +106,8 @@ def test_others_change_nothing(found: xr.Dataset) -> None:
 def test_distances_by_hand() -> None:
     """Of x, 2 of 3 say a; of y there is a tie; z is agreed on."""
     said = ["x1a", "x2a", "x3b", "y1a", "y2b", "z1b", "z2b"]
-    votes = resolve(ANNOTATION, "single-label").build(
-        [(s[0], s[1], s[2]) for s in said], ["a", "b"]
-    )
-    model = xr.DataArray(
-        [[0.6, 0.4], [0.5, 0.5], [0.1, 0.9]],
-        dims=("example", "label"),
-        coords={"example": list("xyz"), "label": ["b", "a"]},
-    )
+    votes = plausibly.build_annotations("single-label", map(tuple, said), ["a", "b"])
+    model = labelled([[0.6, 0.4], [0.5, 0.5], [0.1, 0.9]], list("xyz"), ["b", "a"])
     silent = {"name": "weighted-vote", "weights": {"1": 0.0}}
     found = sensitivity(
         model, votes, {"all": "label-frequency", "without 1": silent}, splits=1, alphas=[0.3]
@@ -138,12 +126,8 @@ def test_distances_by_hand() -> None:
 @pytest.mark.filterwarnings("ignore:warning guarantee-vacuous")
 def test_first_labels_that_differ() -> None:
     said = [("x", "r", [["a"], ["b"]]), ("x", "s", [["b"]]), ("y", "r", [["b"]])]
-    rankings = resolve(ANNOTATION, "partial-ranking").build(said, ["a", "b"])
-    model = xr.DataArray(
-        [[0.6, 0.4], [0.5, 0.5]],
-        dims=("example", "label"),
-        coords={"example": ["x", "y"], "label": ["a", "b"]},
-    )
+    rankings = plausibly.build_annotations("partial-ranking", said, ["a", "b"])
+    model = labelled([[0.6, 0.4], [0.5, 0.5]], ["x", "y"])
     less = {"name": "exclude", "annotators": ["s"]}
     found = sensitivity(model, rankings, {"all": "inverse-rank", "r alone": less}, splits=1).data
     assert float(found["top_changed"].sel(calibrated_with="all", judged_by="r alone")) == 0.5
@@ -171,7 +155,7 @@ def test_examples_without_an_answer() -> None:
     frame = plausibly.to_frame(VOTES)
     rows = list(zip(frame["example"], frame["annotator"], frame["label"], strict=True))
     rows = [(e, w, "" if e in ("e003", "e100") else label) for e, w, label in rows]
-    table = resolve(ANNOTATION, "single-label").build(rows, LABELS)
+    table = plausibly.build_annotations("single-label", rows, LABELS)
     with pytest.raises(InputError, match="example-unanswered"):
         sensitivity(MODEL, table, NAMES[:2], splits=1)
     found = sensitivity(MODEL, table, NAMES[:2], splits=1, unanswered="drop").data

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import csv
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 import attrs
@@ -16,20 +14,11 @@ from numpy.typing import NDArray
 
 import plausibly
 from crowd_models_oracles import Shares, Votes
-from plausibly.errors import PlausiblyWarning
 from plausibly.plugin import build_table
 
 LABELS = ["melanoma", "b c", "Ä"]  # not in sorted order
 EXAMPLES = ["c2", "c10", "c1", "7", "é"]
 ANNOTATORS = ["r1", "r10", "q", "r2"]
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Run without what plausibly warns of: such as an estimate that was stopped early."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PlausiblyWarning)
-        yield
 
 
 def votes(most: int = 2) -> st.SearchStrategy[Votes]:
@@ -73,12 +62,10 @@ def assert_close(result: xr.DataArray, exact: Shares, within: float = 1e-12) -> 
 
 @attrs.frozen(kw_only=True, eq=False)
 class Crowd:
-    """A simulated crowd: what is true, how annotators confuse it, and what they said."""
+    """A simulated crowd: the answers, and the codes of the true labels."""
 
     table: xr.Dataset
     truth: NDArray[np.intp]
-    confusion: NDArray[np.float64]  # annotator, true label, said label
-    prevalence: NDArray[np.float64]
 
 
 def crowd(
@@ -113,7 +100,7 @@ def crowd(
         mention_response=np.arange(about.size),
         mention_label=answers,
     )
-    return Crowd(table=table, truth=truth, confusion=confusion, prevalence=prevalence)
+    return Crowd(table=table, truth=truth)
 
 
 def published(shared: Path) -> dict[str, xr.Dataset]:

@@ -24,6 +24,7 @@ from plausibly.evaluation import (
     sorted_coverage,
 )
 from plausibly.plots import reading
+from tables import labelled
 
 Axes: TypeAlias = Any  # Any: of matplotlib, which types do not see
 Box: TypeAlias = Any  # Any: as above
@@ -40,14 +41,8 @@ def world(
     generator = np.random.default_rng(seed)
     rows = generator.dirichlet(np.full(len(labels), 0.4), examples)
     votes = np.array([generator.multinomial(5, row) for row in rows]) / 5
-    coords = {
-        "example": [f"case {i}" for i in range(examples)],
-        "label": list(labels),
-        "site": ("example", [("north", "$south$", "_west")[i % 3] for i in range(examples)]),
-    }
-    arrays = (xr.DataArray(v, dims=("example", "label"), coords=coords) for v in (rows, votes))
-    predictions, shares = arrays
-    return predictions, shares.drop_vars("site")
+    site = [("north", "$south$", "_west")[i % 3] for i in range(examples)]
+    return labelled(rows, "case ", labels, site=site), labelled(votes, "case ", labels)
 
 
 @cache

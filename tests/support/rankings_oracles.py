@@ -107,12 +107,6 @@ def preflib(path: Path) -> tuple[list[tuple[float, Ranking]], list[str]]:
     return ballots, [str(item + 1) for item in range(number)]
 
 
-def ranked(utility: Column, uniform: Column) -> list[int]:
-    """Return labels in the order in which they arrive at exponential times."""
-    order: list[int] = np.argsort(-np.log1p(-uniform) / utility).tolist()
-    return order
-
-
 def dermatologists(shared: Path) -> xr.Dataset:
     """Return the annotation table of the dermatologists' rankings."""
     folder = shared / "data/derm_ddx"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -24,6 +25,14 @@ def refused(
     with pytest.raises(kind) as caught:
         yield caught
     assert (caught.value.name, missing(caught.value, pieces)) == (name, []), caught.value
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Run without what plausibly warns of: such as an estimate that was stopped early."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlausiblyWarning)
+        yield
 
 
 @contextmanager

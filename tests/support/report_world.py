@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,11 +13,12 @@ import xarray as xr
 
 import plausibly
 from plausibly.calibration.alphas import AlphaLike
-from plausibly.errors import PlausiblyWarning
 from plausibly.report import sources
 from plausibly.report.model import ReportData
 from plausibly.report.subject import Options, Subject
 from plausibly.report.write import build
+from refusals import quiet
+from tables import labelled
 
 LABELS = ("cat", "dog", "fox", "owl")
 METHODS: dict[str, dict[str, object]] = {
@@ -59,15 +59,12 @@ def world(
     names = [f"e{i:05d}" for i in range(n)] if examples is None else list(examples)
     truth = rng.dirichlet(np.full(wide, 0.4), size=n)
     model = 0.8 * truth + 0.2 * rng.dirichlet(np.ones(wide), size=n)
-    predictions = xr.DataArray(
+    predictions = labelled(
         model / model.sum(axis=1, keepdims=True),
-        dims=("example", "label"),
-        coords={
-            "example": names,
-            "label": list(labels),
-            "site": ("example", np.where(np.arange(n) % 3 == 0, "north", "south")),
-            "sex": ("example", np.where(np.arange(n) % 5 < 2, "f", "m")),
-        },
+        names,
+        labels,
+        site=np.where(np.arange(n) % 3 == 0, "north", "south"),
+        sex=np.where(np.arange(n) % 5 < 2, "f", "m"),
         attrs={"scale": "probability"},
     )
     drawn = (rng.random((n, len(annotators), 1)) > truth.cumsum(axis=1)[:, None, :-1]).sum(axis=2)
@@ -86,8 +83,7 @@ def table(votes: Sequence[tuple[str, str, str]], labels: Sequence[str]) -> xr.Da
 
 
 def compared(made: Made, *, alphas: Sequence[float] = (0.2, 0.1), splits: int = 2) -> xr.Dataset:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PlausiblyWarning)
+    with quiet():
         return plausibly.compare(
             made.predictions, made.plausibilities, METHODS, alphas=list(alphas), splits=splits
         ).data

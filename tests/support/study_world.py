@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-import warnings
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -16,7 +15,6 @@ from plausibly import registry
 from plausibly.config.document import Document, parse
 from plausibly.config.load import Draft, SettingsError, draft
 from plausibly.config.settings import Settings
-from plausibly.errors import PlausiblyWarning
 from plausibly.plugin import (
     CALIBRATOR,
     CalibrationData,
@@ -28,6 +26,7 @@ from plausibly.plugin import (
 from plausibly.registry import Registry
 from plausibly.study import Prepared, StudyResult, run_study
 from plausibly.study.prepare import StudyLike, missing_keys
+from refusals import quiet
 
 SMALLEST = """\
 [annotations]
@@ -125,8 +124,7 @@ def drafted(text: str) -> Draft:
 
 def studied(source: Prepared | StudyLike) -> StudyResult:
     """Return the result of a study, without its warnings."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PlausiblyWarning)
+    with quiet():
         return run_study(source)
 
 

@@ -16,6 +16,7 @@ import attrs
 import pytest
 
 import cut_docs
+from cli_world import Ran
 from cut_docs import NEW
 from plausibly.cli import plugins_new
 
@@ -33,15 +34,6 @@ _CUT = re.compile(r"<!-- file: (\S+) -->\n\n```\w*\n(.*?)^```$", re.MULTILINE | 
 def files_of(page: str) -> dict[str, str]:
     """Return the files that a page shows, by the path that it gives them."""
     return dict(_CUT.findall(page))
-
-
-@attrs.frozen
-class Ran:
-    """Result of a process."""
-
-    code: int
-    out: str
-    err: str
 
 
 @attrs.frozen
