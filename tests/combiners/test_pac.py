@@ -176,6 +176,10 @@ ORACLES = {
     delta=st.sampled_from([0.01, 0.1, 0.2, 0.5]),
 )
 @example(seed=142, n=4, alpha=Fraction(1, 20), delta=0.01)  # a p-value next to 1
+# Thresholds at which bets that are a tenth larger or smaller end elsewhere.
+@example(seed=16, n=36, alpha=Fraction(1, 10), delta=0.5)
+@example(seed=60, n=49, alpha=Fraction(2, 5), delta=0.5)
+@example(seed=156, n=21, alpha=Fraction(2, 5), delta=0.1)
 @settings(max_examples=40, deadline=None)
 def test_bounds_by_brute_force(
     bound: Bound, seed: int, n: int, alpha: Fraction, delta: float

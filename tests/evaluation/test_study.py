@@ -384,9 +384,9 @@ def test_a_large_group_is_chosen_as_often_as_a_small_one(
     hashes, patients = uneven()
     options = {"groups": patients, "strata": strata}
     chosen = [
-        split(hashes, split_keys(0, k), test=0.3, **options)  # type: ignore[arg-type]  # by name
+        split(hashes, split_keys(0, k), test=0.3, **options)
         if whole
-        else nested(hashes, split_keys(1, k), [40], **options)[0]  # type: ignore[arg-type]  # as above
+        else nested(hashes, split_keys(1, k), [40], **options)[0]
         for k in range(600)
     ]
     share, taken = (18 if whole else 20) / 62, np.mean(chosen, axis=0)

@@ -106,7 +106,9 @@ def test_others_change_nothing(found: xr.Dataset) -> None:
 def test_distances_by_hand() -> None:
     """Of x, 2 of 3 say a; of y there is a tie; z is agreed on."""
     said = ["x1a", "x2a", "x3b", "y1a", "y2b", "z1b", "z2b"]
-    votes = plausibly.build_annotations("single-label", map(tuple, said), ["a", "b"])
+    votes = plausibly.build_annotations(
+        "single-label", [(s[0], s[1], s[2]) for s in said], ["a", "b"]
+    )
     model = labelled([[0.6, 0.4], [0.5, 0.5], [0.1, 0.9]], list("xyz"), ["b", "a"])
     silent = {"name": "weighted-vote", "weights": {"1": 0.0}}
     found = sensitivity(
