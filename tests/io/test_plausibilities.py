@@ -15,8 +15,8 @@ from io_files import refusal, warned, written
 from io_plausibilities import EXACT, plausibilities, same
 from plausibly.data.plausibilities import to_sparse
 from plausibly.io.plausibilities import Form, read_plausibilities, write_plausibilities
-from refusals import refused
 from readme_world import tables
+from refusals import refused
 
 ENDINGS = (".csv", ".npz", ".nc")
 
