@@ -130,7 +130,7 @@ def replacing(path: Path | str) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def together(folder: Path) -> Iterator[Path]:
-    """Yield a folder whose files go to `folder`, one after another, when the block ends well."""
+    """Yield a folder whose files go to `folder` when the block ends well: all of them or none."""
     recover(folder)
     with (
         tempfile.TemporaryDirectory(prefix=_PART, dir=folder, ignore_cleanup_errors=True) as hidden,
@@ -141,28 +141,40 @@ def together(folder: Path) -> Iterator[Path]:
         new.mkdir()
         yield new
         replaced, written = _NOTED.get() or ([], set())
-        for part in sorted(new.iterdir()):
-            target = Path(os.path.realpath(folder / part.name))
-            if not target.exists():
-                written.add(target)
-            else:
-                part.chmod(stat.S_IMODE(target.stat().st_mode))
-                differs = part.is_dir() or not filecmp.cmp(part, target, shallow=False)
-                if differs and target not in written:
-                    replaced.append(target)
+        moves: list[tuple[Path, Path, bool]] = []
+        try:
+            for part in sorted(new.iterdir()):
+                target = Path(os.path.realpath(folder / part.name))
+                aside, was_there = Path(hidden, f"old-{part.name}"), target.exists()
+                moves.append((target, aside, was_there))
+                if was_there:
+                    part.chmod(stat.S_IMODE(target.stat().st_mode))
+                    differs = part.is_dir() or not filecmp.cmp(part, target, shallow=False)
+                    if differs and target not in written:
+                        replaced.append(target)
+                    _keep(target, aside)
+                if not was_there or target in replaced:
                     written.add(target)
-            if not (part.is_dir() and target.exists()):
                 part.replace(target)
-                continue
-            # A folder cannot take the place of another: that goes aside, and comes back on failure.
-            aside = Path(hidden, f"old-{part.name}")
-            try:
-                target.replace(aside)
-                part.replace(target)
-            except BaseException:  # also where the user stops it
-                if aside.exists() and not target.exists():
+        except BaseException:  # also where the user stops it
+            for target, aside, was_there in reversed(moves):
+                if target.exists() and aside.exists() == was_there:
+                    target.replace(Path(hidden, f"undone-{target.name}"))
+                if aside.exists():
                     aside.replace(target)
-                raise
+            raise
+
+
+def _keep(target: Path, aside: Path) -> None:
+    """Keep what is at a target aside; a file stays there too, so that others always find one."""
+    if target.is_dir():  # of which another cannot take the place
+        target.replace(aside)
+        return
+    try:
+        aside.hardlink_to(target)
+    except OSError:  # a file system without links
+        shutil.copy2(target, copy := aside.with_name("copy"))
+        copy.replace(aside)
 
 
 def recover(folder: Path) -> None:
