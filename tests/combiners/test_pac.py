@@ -17,6 +17,7 @@ import pytest
 import scipy.stats
 import xarray as xr
 from hypothesis import example, given, settings, strategies as st
+from numpy.typing import NDArray
 
 import plausibly
 from calibrators_labelled import Table, inside, plausibilities, predictions
@@ -412,3 +413,29 @@ def test_every_calibration_enumerated(outcomes: list[Outcome], n: int, bound: Bo
             failed += math.prod((chance for chance, _ in chosen), start=Fraction(1))
     assert failed <= DELTA
     assert failed > 0 or outcomes is SOFT or bound == "hoeffding-bentkus"
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.append(np.zeros(897), np.ones(103)),
+        np.append(np.zeros(794), np.full(206, 0.5)),
+        np.linspace(0, 0.206, 500),
+    ],
+    ids=["0 or 1", "0 or a half", "uniform"],
+)
+def test_failures_are_no_more_frequent_than_delta(
+    values: NDArray[np.float64], bound: Bound
+) -> None:
+    """Missing the worse label is just too much, and there is no threshold between."""
+    combiner, repeats, delta = Pac(delta=0.1, bound=bound), 150, 0.1
+    assert 0.1 < values.mean() < 0.104
+    failed = 0
+    for repeat in range(repeats):
+        random = np.random.default_rng([4, repeat])
+        masses = random.choice(np.rint(values * 1000).astype(int), 60).tolist()
+        pairs = [[(0.0, mass), (1.0, 1000 - mass)] for mass in masses]
+        edge = pools(pairs, 1000, int(random.integers(9**9)))
+        failed += combiner.threshold(edge, Fraction(1, 10)) > 0
+    assert failed / repeats <= delta + 4 * math.sqrt(delta * (1 - delta) / repeats)

@@ -150,3 +150,17 @@ def test_stopped_early_it_warns_with_numbers() -> None:
     assert isinstance(message, PlausiblyWarning)
     change = float(str(message.details["change"]))
     assert f"still changes by {change:.2g}" in " ".join(message.what.split())
+
+
+def test_weights_of_annotators_are_estimated() -> None:
+    result = crowd(np.random.default_rng(12), examples=4_000, annotators=8, labels=3, each=5)
+    about = result.table["response_example"].values
+    who = result.table["response_annotator"].values
+    right = result.table["mention_label"].values == result.truth[about]
+    real = np.bincount(who, right) / np.bincount(who)
+    for aggregator, within in (("dawid-skene", 0.03), ("one-coin", 0.06)):
+        report = plausibly.reliability(result.table, aggregator)
+        assert np.abs(report["weight"].values - real).max() < within
+        assert report["responses"].values.tolist() == np.bincount(who).tolist()
+    votes = plausibly.reliability(result.table, "worker-agreement")
+    assert np.corrcoef(votes["weight"].values, real)[0, 1] > 0.95

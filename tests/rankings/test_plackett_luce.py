@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.optimize import minimize
-from scipy.special import betainc
+from scipy.special import bdtr, betainc
 
 import labelled_records as lr
 import plausibly
 import rankings_oracles as ro
-from plausibly.kernels.random import Keys
+from plausibly.kernels.random import Keys, hash_names
 from plausibly_builtins.partial_ranking.plackett_luce import PlackettLuce, derivatives, log_chances
 from plausibly_builtins.partial_ranking.plackett_luce_draws import PlackettLuceDraws
 from plausibly_builtins.single_label.votes import SingleLabel
@@ -342,3 +342,33 @@ def test_ties_that_count_a_broken_number_of_times_are_refused() -> None:
     part = plausibly.select_annotations(annotations, example=["f"])
     result = PlackettLuceDraws(draws=500, prior=1.0).aggregate(part, KEYS).sel(label="a").values
     assert_distributed(result[:, 0], betainc(1.5, 1.0, result[:, 0]))
+
+
+def test_intervals_cover_at_their_level() -> None:
+    """Utilities from the prior, rankings from the utilities: 80% intervals hold 80% of them."""
+    examples, labels, rankers, prior = 250, 4, 3, 1.0
+    keys = Keys(11, "coverage")
+    names = [f"case {at}" for at in range(examples)]
+    hashes = hash_names(names)
+    gammas = -np.log1p(-keys.child("truth").uniform(hashes, labels))  # shape 1
+    truth = gammas / gammas.sum(axis=1, keepdims=True)
+    answers: dict[str, list[tuple[float, ro.Ranking]]] = {}
+    uniform = keys.child("rankings").uniform(hashes, rankers * labels)
+    for at, name in enumerate(names):
+        answers[name] = []
+        for row in uniform[at].reshape(rankers, labels):
+            a, b, c, d = (LABELS[k] for k in ro.ranked(truth[at], row))
+            forms: list[ro.Ranking] = [[[a, b], [c]], [[a], [b, c]], [[a], [b], [c], [d]]]
+            answers[name].append((1.0, forms[at % 3]))
+    annotations = ro.table(answers, LABELS)
+    result = PlackettLuceDraws(draws=99, prior=prior, unmentioned="each", warm_up=15).aggregate(
+        annotations, KEYS
+    )
+    below = (result.values < truth).sum(axis=0)  # uniform on 0..99
+    inside = (below >= 10) & (below < 90)
+    for label in range(labels):
+        hits = int(inside[:, label].sum())
+        assert bdtr(hits, examples, 0.8) > 1e-4
+        assert bdtr(examples - hits, examples, 0.2) > 1e-4
+    lower = int((below < 50).sum(axis=0)[0])
+    assert 1e-4 < bdtr(lower, examples, 0.5) < 1 - 1e-4

@@ -118,3 +118,9 @@ def dermatologists(shared: Path) -> xr.Dataset:
         for ranking in readers
     ]
     return PartialRanking().build(records, conditions)
+
+
+def ranked(utility: Column, uniform: Column) -> list[int]:
+    """Return labels in the order in which they arrive at exponential times."""
+    order: list[int] = np.argsort(-np.log1p(-uniform) / utility).tolist()
+    return order
