@@ -19,7 +19,7 @@ import attrs
 import pluggy
 
 from plausibly.errors import ComponentError, InputError, PlausiblyWarning, counted, listed, warn
-from plausibly.protocols import KIND_BY_NAME, KINDS, ComponentLike, Kind
+from plausibly.protocols import KINDS, ComponentLike, Kind
 from plausibly.registry.conformance import complete, members, problems
 from plausibly.registry.entries import (
     STRICT,
@@ -57,6 +57,7 @@ class Registrar:
 
     source: Source
     entries: list[Entry] = attrs.field(factory=list)
+    _taken: set[tuple[str, str]] = attrs.field(factory=set, init=False, repr=False)
 
     def add(
         self,
@@ -97,14 +98,14 @@ class Registrar:
         called: object = name  # whatever an author passes
         named = isinstance(called, str) and _NAME.fullmatch(called)
         usable = _TARGET.fullmatch(target) if isinstance(target, str) else callable(target)
-        taken = [entry.name for entry in self.entries if KIND_BY_NAME[entry.kind] == kind]
+        key = (str(getattr(kind, "name", "")), str(name))
         spelling = "a name of lower-case letters, digits and single hyphens"
         place = 'a class, a function, or where to find it: "package.module:Name"'
         for right, message, expected, value in (
             (kind in KINDS, "component-kind", "a kind, such as AGGREGATOR", kind),
             (named, "component-name", spelling, name),
             (usable, "component-target", place, target),
-            (name not in taken, "name-clash", "each name once", name),
+            (key not in self._taken, "name-clash", "each name once", name),
         ):
             if not right:
                 raise ComponentError(
@@ -117,6 +118,7 @@ class Registrar:
                 )
         entry = Entry(kind.name, name, target, self.source, summary, extra, suffixes)
         self.entries.append(entry)
+        self._taken.add(key)
 
 
 class RegisterHook(Protocol):
