@@ -113,8 +113,8 @@ compare(predictions, lam, {"slow": {"calibrator": Slow(seconds=seconds)}}, split
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="signals of POSIX")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_processes_end_when_the_study_is_stopped(tmp_path: Path, number: signal.Signals) -> None:
-    # The first split of each process takes a moment, the others a minute.
-    with script(tmp_path, f"seconds = 60.0\n{RUN}") as running:
+    # The first split of each process takes a moment, the others longer than an end may take.
+    with script(tmp_path, f"seconds = 20.0\n{RUN}") as running:
         assert running.stdout is not None
         assert [running.stdout.readline() for _ in range(2)] == ["1 1000\n", "2 1000\n"]
         started = time.monotonic()

@@ -76,7 +76,7 @@ def test_files_that_are_only_read_whole(tmp_path: Path) -> None:
     path.write_text("example,cat,dog\na,0.5,0.5\n")
     with refused("option-unfit", "found .csv"):
         read_predictions(path, chunks=5)
-    with refused("option-range", "chunks of 0 examples hold nothing"):
+    with refused("option-range", "chunks=0 is no number of examples"):
         read_predictions(path, chunks=0)
     with refused("option-unfit", "s.csv: chunks has no meaning here"):
         read_sets(tmp_path / "s.csv", chunks=5)
