@@ -241,9 +241,11 @@ def test_a_reader_that_closed_the_pipe_is_no_error(world: World) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 @pytest.mark.parametrize("words", [["info"], ["info", "--json"], ["--help"]])
 def test_a_full_disk_is_an_error_like_others(words: list[str]) -> None:
+    buffered = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
     with Path("/dev/full").open("w") as full:
         ran = subprocess.run(
             [sys.executable, "-m", "plausibly", *words],
+            env=buffered,
             stdout=full,
             stderr=subprocess.PIPE,
             encoding="utf-8",

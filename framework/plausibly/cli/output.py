@@ -149,6 +149,10 @@ class Output:
                 trace = "".join(traceback.format_exception(failure)).rstrip()
                 _print(visible(trace), sys.stderr, styled=False)
             _print(str(failure), sys.stderr)
+        try:
+            layout.results().flush()
+        except OSError:  # Python would fail again, and end with a code of its own
+            _drop(layout.results())
         return code
 
     def _in_options(self, message: InputError | PlausiblyWarning) -> None:
@@ -225,7 +229,12 @@ def _print(text: str, stream: TextIO, *, styled: bool = True) -> None:
         else:
             print(text, file=stream, flush=True)
     except BrokenPipeError:
-        # A reader such as ``head`` has seen enough. What Python flushes at exit goes nowhere.
+        _drop(stream)  # a reader such as ``head`` has seen enough
+
+
+def _drop(stream: TextIO) -> None:
+    """Let what a stream still holds, which Python writes at exit, go nowhere."""
+    with contextlib.suppress(OSError):  # one without a place
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
