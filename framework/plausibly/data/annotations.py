@@ -276,15 +276,11 @@ class Rows:
 
     def by_label(self, terms: Floats, total: Floats | None = None) -> NDArray[np.float64]:
         """Return sums (example, label) of one term per mention, over a total of each example."""
-        sums = ordered_sum(self._cells, terms, self.n * self.labels).reshape(self.n, self.labels)
+        cells = self.example[self.response].astype(np.int64) * self.labels + self.label
+        sums = ordered_sum(cells, terms, self.n * self.labels).reshape(self.n, self.labels)
         if total is not None:
             sums /= total[:, None]
         return sums
-
-    @property
-    def _cells(self) -> Ints:
-        """Place of each mention, (mention,), in an array (example, label)."""
-        return self.example[self.response].astype(np.int64) * self.labels + self.label
 
     @cached_property
     def votes(self) -> NDArray[np.float64]:
@@ -317,7 +313,8 @@ class Rows:
         terms, total, denominator
             As `shares` takes them.
         """
-        pairs, place = np.unique(self._cells, return_inverse=True)
+        cells = self.example[self.response].astype(np.int64) * self.labels + self.label
+        pairs, place = np.unique(cells, return_inverse=True)
         example, label = np.divmod(pairs, max(self.labels, 1))
         values = ordered_sum(place, terms, pairs.size)
         values /= total[example]

@@ -331,7 +331,8 @@ class Registry:
 
     def report(self) -> None:
         """Warn once of each plugin that failed; where plugins are strict, raise an error."""
-        self._warn_of_unknown()
+        if self._blocks or VARIABLE in os.environ:
+            self._warn_of_unknown()
         strict = os.environ.get(STRICT, "").strip() not in ("", "0")
         for failure in self.failures(others=strict):
             if failure in self._reported and not strict:
