@@ -382,8 +382,19 @@ def malformed(typed: str, text: str, expected: str, example: str) -> InputError:
 
 
 _OF_STUDIES = (
-    *("seed", "alphas", "annotations", "plausibilities", "predictions", "examples", "labels"),
-    *("plugins", "methods", "splits", "evaluation", "report", "output"),
+    "seed",
+    "alphas",
+    "annotations",
+    "plausibilities",
+    "predictions",
+    "examples",
+    "labels",
+    "plugins",
+    "methods",
+    "splits",
+    "evaluation",
+    "report",
+    "output",
 )
 
 

@@ -76,8 +76,15 @@ ENTRIES = (
     Entry("derm-examples-strict", "C", "skin: sets at alpha 0.1", "cases:BARS_STRICT"),
 )
 _OWN = {
-    *("majority-vote-undercovers", "monte-carlo", "variability", "realised", "coverage"),
-    *("examples", "naive-quantile", "p-values", "procedures"),
+    "majority-vote-undercovers",
+    "monte-carlo",
+    "variability",
+    "realised",
+    "coverage",
+    "examples",
+    "naive-quantile",
+    "p-values",
+    "procedures",
 }
 
 

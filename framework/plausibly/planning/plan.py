@@ -219,7 +219,7 @@ def _further(plan: xr.Dataset) -> Iterator[str]:
     yield f"Fewest examples with sets that are not all labels: {', '.join(needed)}."
 
 
-def _several(value: object) -> list[Any]:  # Any: each is checked where it is used
+def _as_list(value: object) -> list[Any]:  # Any: each is checked where it is used
     """Return one value or several as a list, an empty one for None."""
     if value is None:
         return []
@@ -327,7 +327,7 @@ def plan(
     wanted_resamples = check_resamples(resamples)
     piloted = predictions is not None or plausibilities is not None
     numbers: set[float] = set()
-    for number in _several(draws):
+    for number in _as_list(draws):
         if number not in (EXPECTED, math.inf) and not is_whole(number):
             hint = 'draws=[1, 10, "expected"]'
             raise out_of_range("draws", repr(number), expected="1, 2, 3, … or expected", hint=hint)
@@ -341,7 +341,7 @@ def plan(
             source="draws",
         )
     counts: list[float] = sorted(numbers) or (list(DEFAULT_DRAWS) if piloted else [1])
-    sizes = _several(n)
+    sizes = _as_list(n)
     wrong = [size for size in sizes if not is_whole(size) or size > _LARGEST]
     if wrong or (n is not None and not sizes):
         expected = f"whole numbers from 1 to {counted(_LARGEST)}"
@@ -429,7 +429,7 @@ def plan(
                 bootstrap_spread=(dims, spread),
                 bootstrap_coverage=((*dims, BOUND), ends_at),
             )
-        fewer = pilot.thinned(alphas, None if responses is None else _several(responses))
+        fewer = pilot.thinned(alphas, None if responses is None else _as_list(responses))
         if fewer is not None:
             steps, distance, by_steps = fewer
             spreads = [[[law.spread() for law in row] for row in laws(step)] for step in by_steps]

@@ -42,8 +42,13 @@ _BY_TEXT = 'reader={"name": "doccano", "example": "text"}'
 _SPAN_KEYS = frozenset({"start_offset", "end_offset", "from_id", "to_id"})
 # The latter where a password is needed, or a compression is not known.
 _BROKEN = (
-    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError),
-    *(EOFError, OSError, ValueError, RuntimeError),
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    OSError,
+    ValueError,
+    RuntimeError,
 )
 
 
