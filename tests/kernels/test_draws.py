@@ -60,6 +60,13 @@ def test_uniforms_belong_to_names(seed: int, names: list[str]) -> None:
         assert not np.array_equal(another.uniform(hashes, 7), whole)
 
 
+@pytest.mark.parametrize("seed", [None, 1.0, "1", np.random.default_rng(1)])
+def test_a_seed_is_a_whole_number(seed: int) -> None:
+    with pytest.raises(TypeError, match="seed"):
+        Keys(seed)
+    assert Keys(np.int64(3)) == Keys(3)
+
+
 def test_names_are_text_and_hashes_are_pinned() -> None:
     """blake2b of UTF-8, eight bytes, little end first: files rely on it."""
     assert hash_names([7])[0] == hash_names(["7"])[0] == 0x828F78CECA1750E7

@@ -97,6 +97,12 @@ def _mix(values: Hashes) -> Hashes:
     return mixed
 
 
+def _whole(seed: object) -> int:
+    if not isinstance(seed, int | np.integer):  # the text of an object may be another each time
+        raise TypeError(f"seed is a whole number, not {type(seed).__name__}")
+    return int(seed)
+
+
 @attrs.frozen
 class Keys:
     """A seed and the name of a stream: the only source of randomness that components get.
@@ -109,7 +115,7 @@ class Keys:
         What the numbers are for; two streams of one seed are unrelated.
     """
 
-    seed: int = 0
+    seed: int = attrs.field(default=0, converter=_whole)
     stream: str = ""
 
     def child(self, name: str) -> Keys:
