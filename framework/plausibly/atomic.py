@@ -134,9 +134,10 @@ def together(folder: Path) -> Iterator[Path]:
     recover(folder)
     with (
         tempfile.TemporaryDirectory(prefix=_PART, dir=folder, ignore_cleanup_errors=True) as hidden,
-        Path(hidden, _LOCK).open("w") as lock,
+        Path(hidden, "unlocked").open("w") as lock,
     ):
-        _hold(lock)
+        if _hold(lock):  # others see it once it is locked
+            Path(hidden, "unlocked").rename(Path(hidden, _LOCK))
         new = Path(hidden, "new")
         new.mkdir()
         yield new

@@ -286,6 +286,7 @@ class Commands(TyperGroup):
                 if type(error).__name__ == "NoArgsIsHelpError":  # a group without a command
                     output.show(what)
                     return 0
+                what = " ".join(what.split())  # Click lists choices one per line
                 what = f"{command}: {what[:1].lower()}{what[1:].rstrip('.')}"
                 hint = f"{command} --help"
                 raise InputError("usage", what, hint=hint, source=command) from error

@@ -102,16 +102,18 @@ def check_table(
 ) -> xr.Dataset:
     """Return an annotation table, of one of the kinds `accepts`, if it stands as it was built."""
     value: object = table
-    lacks = ["everything"]
+    found = f"a {type(value).__name__}"
+    lacks: list[str] = []
     if isinstance(value, xr.Dataset):
         lacks = [name for name in (*NEEDED, *_DIMS) if name not in value.variables]
         lacks += [name for name in _ATTRIBUTES if name not in value.attrs]
-    if lacks:
+        found += f" without {listed(lacks)}"
+    if lacks or not isinstance(value, xr.Dataset):
         raise InputError(
             "table-unknown",
             f"{source}: this is no annotation table",
             expected="an annotation table as it was built",
-            found=f"a {type(value).__name__} without {listed(lacks)}",
+            found=found,
             hint="plausibly.read_annotations(path), or plausibly.plugin.build_table(...)",
             source=source,
         )

@@ -372,6 +372,8 @@ class ByCoordinate(Grouper):
         if not wanted or len(set(wanted)) < len(wanted):
             expected = "one coordinate of the examples or more, each once"
             raise out_of_range("by", listed(wanted) or "none", expected=expected, hint='by="site"')
+        check_count("crossed", self.crossed, usual=2)
+        check_count("at_least", self.at_least, usual=20)
         clusters = prepared.averaging.clusters
         coded = {
             name: inputs.codes_of(inputs.example_values(name, prepared.arrays)[prepared.order])
