@@ -119,6 +119,7 @@ def evaluate(output: Output, loaded: Draft) -> None:
         made = settings.output.predictor if loaded.has("output.predictor") else "PREDICTOR"
         flag = "-a" if answers.table is not None else "--plausibilities"
         following = (*following, "--predictor", made, "-p", "NEW", flag, answers.path)
+        following = (*following, *options.examples_of_groups(loaded))
     after = layout.fields([("next       ", following)])
     block = "\n".join([before, *evaluation.lines(), *([] if texts else [after])])
     output.show("\n\n".join([block, *texts, *([after] if texts else [])]))

@@ -200,6 +200,14 @@ def found_without_flags(loaded: Draft, key: str) -> bool:
     return loaded.document.path == Path(NAME) and loaded.has(key) and not loaded.typed
 
 
+def examples_of_groups(loaded: Draft) -> tuple[object, ...]:
+    """Return the flag of the next command for the examples whose columns the settings group by."""
+    settings = loaded.settings
+    if not settings.evaluation.columns or found_without_flags(loaded, "new.examples"):
+        return ()
+    return ("-e", settings.new.examples or "NEW_EXAMPLES")
+
+
 def inputs(flags: Iterable[Flag], settings: Settings) -> dict[str, Path]:
     """Return the files that are read, by their flags."""
     files = {
