@@ -10,16 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
-from hypothesis import given, strategies as st
 
 import plausibly
 from cli_calibrators import VIEWS, make
 from cli_world import World, run
 from plausibly.errors import PlausiblyWarning
-from plausibly.evaluation.intervals import interval
 from plausibly.study import StudyResult, prepare, run_study
 from plausibly.study.prepare import groups_of, owners, plural
-from plausibly.study.run import assumptions, coverage_by_group, warn_of_groups
+from plausibly.study.run import assumptions, warn_of_groups
 from study_world import WHOLE
 
 UNGROUPED = WHOLE.replace('cluster = "patient"\n', "")
@@ -138,38 +136,6 @@ def test_the_smallest_clusters_come_first() -> None:
 
 
 # ---- weak groups
-
-
-@given(st.lists(st.tuples(st.booleans(), st.sampled_from("xyz")), min_size=2, max_size=30))
-def test_coverage_by_group_is_the_mean_of_each_with_a_widened_interval(
-    rows: list[tuple[bool, str]],
-) -> None:
-    model = examples(site=[site for _, site in rows])
-    inside = np.array([[covered, True] for covered, _ in rows])
-    sets = model.copy(data=inside).assign_coords(alpha=0.1)
-    plausibilities = model.copy(data=np.tile([0.75, 0.25], (len(rows), 1)))
-    result = coverage_by_group(sets, plausibilities, ["site"])
-    sites = sorted({site for _, site in rows})
-    assert sorted(item.group for item in result) == sites
-    for item in result:
-        mine = np.array([1.0 if covered else 0.25 for covered, site in rows if site == item.group])
-        alone = interval(mine, among=len(sites))
-        assert (item.examples, item.groups, item.alpha) == (len(mine), len(sites), 0.1)
-        assert math.isclose(item.mean, float(mine.mean()), rel_tol=1e-12)
-        assert (item.low, item.high) == (alone.low, alone.high)
-    assert [item.high for item in result] == sorted(item.high for item in result)
-
-
-def test_groups_come_weakest_first_at_each_alpha() -> None:
-    model = examples(site=list(np.repeat(["large", "tiny", "fine"], [400, 2, 400])))
-    row = np.arange(802)
-    covered = (row % 5 > 0) | (row > 400), row < 500
-    planes = [model.copy(data=np.tile(inside[:, None], 2)) for inside in covered]
-    sets = xr.concat(planes, xr.Variable("alpha", [0.1, 0.2]))
-    result = coverage_by_group(sets, model, ["site"])
-    assert [item.group for item in result] == ["large", "tiny", "fine", "fine", "large", "tiny"]
-    assert [item.alpha for item in result] == [0.1] * 3 + [0.2] * 3
-    assert result[0].high < 0.9 < result[1].high
 
 
 def test_numbers_and_true_labels_are_no_groups(world: World) -> None:

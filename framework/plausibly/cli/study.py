@@ -8,7 +8,6 @@ from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
-import attrs
 import xarray as xr
 
 from plausibly.cli import layout
@@ -17,7 +16,7 @@ from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import counted
 from plausibly.evaluation.design import BY_GROUP
-from plausibly.evaluation.result import AGGREGATED, decimal, each, ends
+from plausibly.evaluation.result import AGGREGATED, decimal, each, ends, figures, part_rows, planes
 from plausibly.evaluation.study import DRAWS, METHOD, SIZE, SPLIT
 from plausibly.guarantee import bounded
 from plausibly.study import Prepared, StudyResult
@@ -76,14 +75,17 @@ def outcome(result: StudyResult, written: Sequence[Path], report: Path | None) -
     rows: list[layout.Row] = [
         *guarantee_rows(result.predictor, study.alphas, "guarantee", f"{method}, ")
     ]
-    for group in result.groups[:1]:
-        widened = f", widened for {several(group.groups, 'group')}" if group.groups > 1 else ""
-        shown = bounded(1 - Fraction(str(group.alpha)))
-        below = "below" if group.high < 1 - group.alpha else "not shown to be below"
+    if result.groups is not None:
+        plane = next(iter(planes(result.groups)))
+        alpha, among = float(plane[names.ALPHA]), int(plane.attrs["compared"])
+        group = plane.sel(subgroup=plane["weakest"].item())
+        mean, low, high = figures(group, AGGREGATED)
+        widened = f", widened for {several(among, 'group')}" if among > 1 else ""
+        below = "below" if high < 1 - alpha else "not shown to be below"
         text = (
-            f"{group.coordinate} {group.group}, {decimal(group.mean)} "
-            f"({ends(group.low, group.high)}{widened}): {below} {shown}; "
-            f"{several(group.examples, 'example')}, sets of {method} at alpha {group.alpha:g}"
+            f"{group['subgroup'].item()}, {decimal(mean)} ({ends(low, high)}{widened}): "
+            f"{below} {bounded(1 - Fraction(str(alpha)))}; "
+            f"{several(int(group['count']), 'example')}, sets of {method} at alpha {alpha:g}"
         )
         rows.append(("lowest", text))
     rows.append(("assumptions", assumptions_text(result.prepared)))
@@ -111,7 +113,7 @@ def after(result: StudyResult, written: Sequence[Path]) -> dict[str, object]:
     alphas = result.prepared.study.alphas
     return {
         "methods": [_method(method) for method in each(compared, METHOD)],
-        "groups": [attrs.asdict(group) for group in result.groups],
+        "groups": [] if result.groups is None else part_rows(result.groups, "subgroup"),
         "predictor": {
             "calibration": result.first,
             "n": predictor.n,

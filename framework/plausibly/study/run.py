@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,14 +20,13 @@ from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.files import is_predictor
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
-from plausibly.data.names import name_text, several
-from plausibly.data.plausibilities import mean_over_draws
+from plausibly.data.names import several
 from plausibly.data.states import with_left_out
 from plausibly.errors import InputError, PlausiblyWarning, counted, warn
 from plausibly.evaluation.checkpoint import Checkpoint
 from plausibly.evaluation.design import MethodTable, as_asked
+from plausibly.evaluation.groups import ByCoordinate, coverage_by
 from plausibly.evaluation.inputs import codes_of, example_values
-from plausibly.evaluation.intervals import interval
 from plausibly.evaluation.shift import warn_of_copies
 from plausibly.evaluation.splits import Values, split, split_keys, split_seed
 from plausibly.evaluation.study import (
@@ -38,7 +37,6 @@ from plausibly.evaluation.study import (
 )
 from plausibly.io import write_sets
 from plausibly.io.sets import check_output as check_sets
-from plausibly.kernels import coverage
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.types import Bools
 from plausibly.progress import Progress
@@ -110,54 +108,6 @@ def on_both_sides(predictions: xr.DataArray, test: Bools) -> Iterator[tuple[Grou
         both = np.intersect1d(codes[test], codes[~test])
         if both.size:
             yield owner, both.size, int(np.isin(codes, both).sum())
-
-
-@attrs.frozen
-class GroupCoverage:
-    """Aggregated coverage in one of several groups of the examples, with a 95% interval.
-
-    The intervals of all groups hold together.
-    """
-
-    alpha: float
-    coordinate: str
-    group: str
-    examples: int
-    mean: float
-    low: float
-    high: float
-    groups: int
-
-
-def coverage_by_group(
-    sets: xr.DataArray,
-    plausibilities: xr.DataArray,
-    by: Sequence[str],
-    *,
-    cluster: str | None = None,
-) -> list[GroupCoverage]:
-    """Return the aggregated coverage of every group, at each alpha the weakest first."""
-    places = []
-    for name in by:
-        values, codes = codes_of(example_values(name, [sets]))
-        places += [(name, name_text(v), codes == code) for code, v in enumerate(values)]
-    clusters = None if cluster is None else codes_of(example_values(cluster, [sets]))[1]
-    whole = sets if names.ALPHA in sets.dims else sets.expand_dims(names.ALPHA)
-    whole = whole.transpose(names.ALPHA, names.EXAMPLE, names.LABEL)
-    shares = mean_over_draws(plausibilities).values
-    measured: list[GroupCoverage] = []
-    for alpha, plane in zip(whole[names.ALPHA].values, whole.values, strict=True):
-        covered = np.asarray(coverage.aggregated(plane, shares), dtype=np.float64)
-        here = []
-        for name, group, rows in places:
-            within = None if clusters is None else clusters[rows]
-            mean = interval(covered[rows], clusters=within, among=len(places))
-            figures = (int(rows.sum()), mean.mean, mean.low, mean.high, len(places))
-            here.append(GroupCoverage(float(alpha), name, group, *figures))
-        measured += sorted(
-            here, key=lambda part: (part.high, part.mean, part.coordinate, part.group)
-        )
-    return measured
 
 
 RESULTS = "results.nc"
@@ -248,7 +198,7 @@ class StudyResult:
     compared: xr.Dataset
     sets: xr.DataArray
     predictor: ConformalPredictor
-    groups: Sequence[GroupCoverage]
+    groups: xr.Dataset | None
 
     @property
     def first(self) -> str:
@@ -279,18 +229,20 @@ def run_study(
         )
         warn_of_groups(model, test, cluster, grouped=grouped)
         warn_of_copies(model, groups, stacklevel=3)
-        sets = _first_sets(ready, test)
+        sets, columns = _first_sets(ready, test), study.evaluation.columns
         return StudyResult(
             prepared=ready,
             compared=with_left_out(compared.data, ready.left_out),
             sets=sets,
             predictor=first_predictor(ready),
-            groups=coverage_by_group(
+            groups=coverage_by(
                 sets,
                 ready.plausibilities.isel({names.EXAMPLE: test}),
-                study.evaluation.columns or (),
+                by=ByCoordinate(*columns, crossed=1, at_least=1),
                 cluster=cluster,
-            ),
+            )
+            if columns
+            else None,
         )
 
 
