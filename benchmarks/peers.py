@@ -1,7 +1,7 @@
 """Calibrate and predict beside plain numpy and the other conformal libraries, on the same arrays.
 
 Run it with ``python benchmarks/peers.py``; libraries that are not installed are left out: MAPIE,
-crepes, puncc and TorchCP. All get probabilities and one majority vote an example, since that is
+crepes, puncc and TorchCP. All get probabilities and one majority vote per example, since that is
 what they know, through a model that answers with the probabilities it is given.
 """
 

@@ -126,7 +126,7 @@ def named_predictions(
 
 
 def is_table(path: Path | str) -> bool:
-    """Return whether a file has columns by its ending, instead of one name a line."""
+    """Return whether a file has columns by its ending, instead of one name per line."""
     return Path(path).suffix.lower() in (".csv", ".tsv", ".tab", ".parquet", ".pq")
 
 

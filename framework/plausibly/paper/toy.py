@@ -199,7 +199,7 @@ VOTED = Figure(
 MONTE_CARLO = attrs.evolve(
     VOTED,
     numbers=partial(gap, monte_carlo()),
-    draw=partial(draw_gap, f"Calibrated on {DRAWS} drawn labels a point, the gap closes"),
+    draw=partial(draw_gap, f"Calibrated on {DRAWS} drawn labels per point, the gap closes"),
     statement=partial(claim_gap, voted=False),
 )
 
