@@ -11,7 +11,7 @@ import xarray as xr
 
 import plausibly
 
-NETS = Path(__file__).resolve().parents[1] / "characterisation" / "nets"
+NETS = Path(__file__).resolve().parents[1] / "nets"
 LABELS = ("a", "b", "c")
 ALPHAS = ("0.3", "0.12")
 

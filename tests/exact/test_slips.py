@@ -1,6 +1,6 @@
 """Slips in lines that guarantees rest on: each line is there, and the tests notice the slip.
 
-Applying them takes an hour: ``PLAUSIBLY_SLIPS=1 pytest tests/characterisation/test_slips.py``.
+Applying them takes an hour: ``PLAUSIBLY_SLIPS=1 pytest tests/exact/test_slips.py``.
 """
 
 from __future__ import annotations

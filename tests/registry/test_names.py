@@ -1,13 +1,11 @@
-"""Public names with their signatures, components with their parameters, names of messages."""
+"""Public names with their signatures, components with their parameters."""
 
 from __future__ import annotations
 
 import inspect
 import json
-import re
 from collections.abc import Iterator
 from importlib import import_module
-from pathlib import Path
 
 import nets
 from cli_world import run
@@ -66,9 +64,3 @@ def test_components_and_their_parameters() -> None:
         held = json.dumps(result["parameters"], sort_keys=True)
         lines.append(f"{ours} {row['state']} {held}")
     nets.compare("components.txt", lines)
-
-
-def test_names_of_messages(project: Path) -> None:
-    page = (project / "docs" / "messages.md").read_text("utf-8")
-    names = re.findall(r"^\| `(\S+)` \| (?:error|warning) \|", page, re.MULTILINE)
-    nets.compare("messages.txt", sorted(names))
