@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
 SLIPS: list[dict[str, str]] = tomllib.loads(
     Path(__file__).with_name("slips.toml").read_text("utf-8")
 )["slip"]
