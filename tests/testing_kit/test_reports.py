@@ -9,11 +9,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from kit_aggregators import MUTANTS, Shares
-from kit_annotations import Words
-from kit_combiners import Mean
-from kit_readers import FILE, Bars
-from kit_scores import Scaled, Smoothed
+from kit_components import FILE, Bars, Mean, Scaled, Shares, Smoothed, Words
 from plausibly import testing
 from plausibly.errors import IncompatibleComponents, warn
 from plausibly.plugin import (
@@ -29,6 +25,8 @@ from plausibly.protocols import KINDS
 from plausibly.testing import check, check_aggregator, rules
 from plausibly.testing.pytest import rules as pytest_rules
 from refusals import refused
+
+from .mutants import AGGREGATORS
 
 REASON = "annotators differ in skill"
 
@@ -68,14 +66,14 @@ def test_failures_are_one_error() -> None:
 
 def test_expected_failures_are_counted() -> None:
     expected = {"annotator-order": REASON}
-    component = MUTANTS["annotator-order"].component
+    component = AGGREGATORS["annotator-order"]
     report = check(AGGREGATOR, component, expected_failures=expected)
     assert str(report) == "18 of 19 rules hold, expected failure: 1"
     (result,) = [r for r in report.rules if r.state == "expected failure"]
     assert result.name == "annotator-order"
     assert result.detail.startswith(f"{REASON} (single-label: annotators turned round,")
     expected = {"example-order": "the first example is a reference"}
-    component = MUTANTS["example-order"].component
+    component = AGGREGATORS["example-order"]
     text = failure(lambda: check(AGGREGATOR, component, expected_failures=expected)).splitlines()
     assert text[0].endswith("17 of 19 rules hold, expected failure: 1, fails: 1")
     (order,) = [line for line in text if line.startswith("example-order  expected failure  ")]

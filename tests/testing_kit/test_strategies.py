@@ -12,7 +12,7 @@ import xarray as xr
 from hypothesis import Phase, find as find_least, given, settings, strategies as st
 
 import plausibly
-from kit_annotations import Words
+from kit_components import Words
 from plausibly.data.annotations import check_table
 from plausibly.data.plausibilities import check_plausibilities
 from plausibly.data.validate import check_predictions
