@@ -11,9 +11,8 @@ import pytest
 import xarray as xr
 from hypothesis import given, settings, strategies as st
 
-from io_annotation_tables import KINDS, tables
 from io_files import damaged, result_or_refusal, written
-from io_plausibilities import EXACT, plausibilities
+from io_tables import EXACT, KINDS, plausibilities, tables
 from plausibly.io.annotation_files import read_annotation_file, write_annotations
 from plausibly.io.arrays import parse_npy, read_npz
 from plausibly.io.datasets import ENDINGS

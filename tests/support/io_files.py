@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import pytest
 from hypothesis import strategies as st
 
-from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.errors import InputError
 
 T = TypeVar("T")
 BEGINNINGS: dict[str, Any] = tomllib.loads(  # Any: what TOML holds
@@ -40,27 +40,10 @@ def csv_text(rows: Sequence[Sequence[object]], delimiter: str = ",", end: str = 
     return file.getvalue()
 
 
-def one_line(error: InputError | PlausiblyWarning) -> str:
-    return " ".join(str(error).split())
-
-
 def refusal(call: Callable[[], object]) -> InputError:
     with pytest.raises(InputError) as caught:
         call()
     return caught.value
-
-
-def said(call: Callable[[], object]) -> str:
-    """Return the whole message of the error that a call raises, in one line."""
-    return one_line(refusal(call))
-
-
-def warned(call: Callable[[], object]) -> str:
-    """Return the whole message of the one warning that a call gives, in one line."""
-    with pytest.warns(PlausiblyWarning) as caught:
-        call()
-    (message,) = [w.message for w in caught if isinstance(w.message, PlausiblyWarning)]
-    return one_line(message)
 
 
 def result_or_refusal(call: Callable[[], T], source: str) -> T | None:
