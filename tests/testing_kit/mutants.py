@@ -127,9 +127,16 @@ def nothing_too(self: Words, records: Iterable[Record], labels: Labels) -> xr.Da
     records = list(records)
     if records:
         return Words.build(self, records, labels)
-    columns = ("response_example", "response_annotator", "mention_response", "mention_label")
-    empty: dict[str, list[int]] = {column: [] for column in columns}
-    return build_table(self.name, examples=[], annotators=[], labels=labels or [], **empty)
+    return build_table(
+        self.name,
+        examples=[],
+        annotators=[],
+        labels=labels or [],
+        response_example=[],
+        response_annotator=[],
+        mention_response=[],
+        mention_label=[],
+    )
 
 
 def with_share(table: xr.Dataset, *_: object) -> xr.Dataset:
