@@ -205,23 +205,16 @@ def test_a_file_of_version_1(tmp_path: Path) -> None:
     assert (tmp_path / "again.csv").read_bytes() == path.read_bytes()
 
 
-Z = {"numbers": np.array([1j, 2j, 3j]), "text": np.array(["a", None, "b"], object)}
+def with_variable(*values: object) -> AnnotationTable:
+    return votes(variables={"z": xr.Variable("label", np.array(values))})
+
+
 UNWRITABLE: list[tuple[Callable[[], xr.Dataset], str, str, str]] = [
     (votes, "votes.xlsx", "ending-unknown", ".xlsx"),
+    (lambda: votes()[{"example": [1, 0, 2, 3]}], "votes.csv", "table-detached", "another checksum"),
+    (lambda: with_variable(1j, 2j, 3j), "votes.npz", "value-unwritable", "type complex128"),
     (
-        lambda: votes().isel(example=[1, 0, 2, 3]),
-        "votes.csv",
-        "table-detached",
-        "another checksum",
-    ),
-    (
-        lambda: votes(variables={"z": xr.Variable("label", Z["numbers"])}),
-        "votes.npz",
-        "value-unwritable",
-        "type complex128",
-    ),
-    (
-        lambda: votes(variables={"z": xr.Variable("label", Z["text"])}),
+        lambda: with_variable("a", None, "b"),
         "votes.nc",
         "value-unwritable",
         "objects that are no text",
@@ -416,14 +409,10 @@ def test_what_a_reader_of_an_author_gives_is_validated(
 def test_declared_labels_come_from_names_files_and_tables(tmp_path: Path) -> None:
     path = written(tmp_path, "votes.csv", VOTES)
     labels = written(tmp_path, "labels.csv", "label,risk\nfox,0\ndog,2\ncat,1\n")
-    table = plausibly.read_annotations(path, labels=labels)
-    assert table["label"].values.tolist() == ["fox", "dog", "cat"]
-    plausibilities = plausibly.aggregate(table)
-    assert plausibilities["risk"].values.tolist() == table["risk"].values.tolist() == [0, 2, 1]
-    assert plausibilities.sel(example="t1").values.tolist() == [0.0, 0.5, 0.5]
-    for source in (["fox", "dog", "cat"], plausibly.read_labels(labels), str(labels)):
-        outcome = plausibly.read_annotations(path, labels=source)
-        xr.testing.assert_equal(outcome.drop_vars("risk", errors="ignore"), table.drop_vars("risk"))
+    for source in (["fox", "dog", "cat"], labels, str(labels), plausibly.read_labels(labels)):
+        table = plausibly.read_annotations(path, labels=source)
+        assert table["label"].values.tolist() == ["fox", "dog", "cat"]
+    assert plausibly.aggregate(table)["risk"].values.tolist() == [0, 2, 1]
 
 
 @pytest.mark.parametrize("reader", [None, "long-table", "counts", "selectors"])

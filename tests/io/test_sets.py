@@ -17,38 +17,13 @@ from hypothesis import given, settings, strategies as st
 
 import plausibly
 from io_files import refusal, written
+from io_tables import GUARANTEES, prediction_sets
 from plausibly.atomic import noting_replaced
 from plausibly.errors import InputError
 from plausibly.io.sets import read_sets, write_sets
 from tables import world
 
 ENDINGS = (".csv", ".parquet")
-GUARANTEES = json.dumps([{"alpha": "1/10", "level": "9/10"}])
-
-names = st.one_of(
-    st.text(
-        st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=6
-    ),
-    st.sampled_from(["example", "alpha", "size", "labels", "a | b", "NA", "007", ";", 'x"']),
-)
-
-
-@st.composite
-def prediction_sets(draw: st.DrawFn) -> xr.DataArray:
-    labels = draw(st.lists(names, min_size=1, max_size=4, unique=True))
-    examples = draw(st.lists(names, min_size=1, max_size=4, unique=True))
-    alphas = draw(st.lists(st.sampled_from([0.1, 0.05, 1 / 3, 1e-5]), min_size=1, unique=True))
-    size = len(labels) * len(examples) * len(alphas)
-    bits = draw(st.lists(st.booleans(), min_size=size, max_size=size))
-    sets = xr.DataArray(
-        np.array(bits).reshape(len(examples), len(labels), len(alphas)),
-        dims=("example", "label", "alpha"),
-        coords={"example": examples, "label": labels, "alpha": alphas},
-        attrs={"guarantees": GUARANTEES, "fingerprint": "b1946ac9", "calibration_overlap": 2},
-    )
-    if len(alphas) == 1 and draw(st.booleans()):
-        return sets.isel(alpha=0)
-    return sets.transpose(*draw(st.permutations(["example", "label", "alpha"])))
 
 
 def simple(**more: object) -> xr.DataArray:
@@ -81,10 +56,9 @@ def test_the_files_hold_sets_and_guarantee(tmp_path: Path) -> None:
         "c,0.1,0,,0,0\n"
     )
     facts = json.loads((tmp_path / "sets.json").read_text())
-    versions = facts.pop("versions")
-    assert versions.keys() == {"plausibly", "numpy", "python"}
-    assert versions["numpy"] == np.__version__
-    assert versions["python"] == platform.python_version()
+    python = platform.python_version()
+    versions = {"plausibly": plausibly.__version__, "numpy": np.__version__, "python": python}
+    assert facts.pop("versions") == versions
     assert facts.pop("table") == "sets.csv"
     assert len(facts.pop("table_digest")) == 32
     assert facts.pop("table_escaped") is False

@@ -30,7 +30,7 @@ def csv_text(rows: Sequence[Sequence[object]], delimiter: str = ",", end: str = 
     """Return rows as RFC 4180 writes them."""
     file = io.StringIO(newline="")
     # The csv module quotes only the line ends that it writes itself.
-    bare = any("\r" in str(field) for row in rows for field in row)
+    bare = any({"\r", "\n"} & set(str(field)) for row in rows for field in row)
     csv.writer(
         file,
         quoting=csv.QUOTE_ALL if bare else csv.QUOTE_MINIMAL,

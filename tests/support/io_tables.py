@@ -1,4 +1,4 @@
-"""Annotation tables and plausibilities with names, numbers and attributes that trip up files."""
+"""Tables, plausibilities and sets with names, numbers and attributes that trip up files."""
 
 from __future__ import annotations
 
@@ -162,6 +162,27 @@ def plausibilities(
         name="plausibilities",
         attrs=attrs,
     )
+
+
+GUARANTEES = '[{"alpha": "1/10", "level": "9/10"}]'
+COLUMNS = st.sampled_from(["example", "alpha", "size", "labels", "a | b", ";"])
+
+
+@st.composite
+def prediction_sets(draw: st.DrawFn) -> xr.DataArray:
+    labels = draw(st.lists(names | COLUMNS, min_size=1, max_size=4, unique=True))
+    examples = draw(st.lists(names | COLUMNS, min_size=1, max_size=4, unique=True))
+    alphas = draw(st.lists(st.sampled_from([0.1, 0.05, 1 / 3, 1e-5]), min_size=1, unique=True))
+    bits = draw(several(st.booleans(), len(labels) * len(examples) * len(alphas)))
+    sets = xr.DataArray(
+        np.array(bits).reshape(len(examples), len(labels), len(alphas)),
+        dims=("example", "label", "alpha"),
+        coords={"example": examples, "label": labels, "alpha": alphas},
+        attrs={"guarantees": GUARANTEES, "fingerprint": "b1946ac9", "calibration_overlap": 2},
+    )
+    if len(alphas) == 1 and draw(st.booleans()):
+        return sets.isel(alpha=0)
+    return sets.transpose(*draw(st.permutations(["example", "label", "alpha"])))
 
 
 def same(result: xr.Dataset | xr.DataArray, wanted: xr.Dataset | xr.DataArray) -> None:

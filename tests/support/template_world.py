@@ -30,14 +30,6 @@ FORMAT = "versus"
 """The new plugin of the page on formats: an annotation kind, to which the page adds a reader."""
 
 _CUT = re.compile(r"<!-- file: (\S+) -->\n\n```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_BUILD = """
-import os, sys
-from hatchling.build import build_wheel
-out, *folders = sys.argv[1:]
-for folder in folders:
-    os.chdir(folder)
-    build_wheel(out)
-"""
 
 
 def run(*words: str | Path, cwd: Path, code: int | None = 0) -> Ran:
@@ -62,8 +54,9 @@ def run(*words: str | Path, cwd: Path, code: int | None = 0) -> Ran:
 def build(wheels: Path, *folders: Path) -> None:
     """Build a wheel of the distribution in each folder, as pip would."""
     wheels.mkdir()
-    run(sys.executable, "-c", _BUILD, wheels, *folders, cwd=PROJECT)
-    assert len(list(wheels.glob("*.whl"))) == len(folders)
+    code = f"from hatchling.build import build_wheel; build_wheel({str(wheels)!r})"
+    for folder in folders:
+        run(sys.executable, "-c", code, cwd=folder)
 
 
 @attrs.frozen

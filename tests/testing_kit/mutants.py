@@ -108,19 +108,15 @@ def first_decides(records: Records, labels: Labels) -> Records:
     return [(about, by, named[0]), *others]
 
 
-def numbers_shortened(records: Records, labels: Labels) -> Records:
-    return [(str(int(str(e))) if str(e).isdecimal() else e, a, w) for e, a, w in records]
-
-
 def last_wins(records: Records, labels: Labels) -> Records:
     known = {(e, a): (e, a, answer) for e, a, answer in records if a is not None}
     return [*known.values(), *(r for r in records if r[1] is None)]
 
 
-def turns_records(table: xr.Dataset, records: object, labels: Labels) -> xr.Dataset:
+def turned(records: object, labels: Labels) -> tuple[object, Labels]:
     if isinstance(records, list):
         records.reverse()
-    return table
+    return records, labels
 
 
 def nothing_too(self: Words, records: Iterable[Record], labels: Labels) -> xr.Dataset:
@@ -160,8 +156,10 @@ ANNOTATIONS: Mutants = {
     "records-read/once": before(
         Words, "build", lambda r, labels: (r if any(True for _ in r) else [], labels)
     ),
-    "inputs-unchanged": builds(turns_records),
-    "names-as-written": reads_records(numbers_shortened),
+    "inputs-unchanged": before(Words, "build", turned),
+    "names-as-written": reads_records(
+        lambda records, _: [(str(e).lstrip("0"), a, w) for e, a, w in records]
+    ),
     "unknown-annotators": reads_records(
         lambda records, _: [(e, "x" if a is None else a, w) for e, a, w in records]
     ),
@@ -175,10 +173,6 @@ ANNOTATIONS: Mutants = {
 
 
 # ---- readers
-
-
-def only_good(self: Bars, path: Path, head: bytes) -> bool:
-    return Bars.recognises(self, path, head) and path.name == "good.kit"
 
 
 def by_file(table: xr.Dataset, path: Path, labels: Labels) -> xr.Dataset:
@@ -219,7 +213,9 @@ def splits_bare(self: Bars, path: Path, line: str) -> tuple[object, object, obje
 
 READERS: Mutants = {
     **common(Bars, "read", lambda table: table.assign_attrs(note="fitted")),
-    "recognises-its-own": changed(Bars, recognises=only_good),
+    "recognises-its-own": after(
+        Bars, "recognises", lambda its_own, path, _: its_own and path.name == "good.kit"
+    ),
     "recognises-no-other": changed(Bars, recognises=lambda self, path, head: True),
     "recognises-its-own/number": after(Bars, "recognises", lambda its_own, *_: int(its_own)),
     "recognises-no-other/raises": changed(
@@ -287,10 +283,6 @@ def unchecked(self: Shares, annotations: xr.Dataset) -> Rows:
     return Shares.rows(self, annotations) if (rows.votes == 0).any() else rows
 
 
-def any_kind(self: Shares, annotations: xr.Dataset) -> Rows:
-    return answered_rows(annotations, frozenset({str(annotations.attrs["kind"])}))
-
-
 def unanswered_too(self: Shares, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
     try:
         return Shares.aggregate(self, annotations, keys)
@@ -331,7 +323,9 @@ AGGREGATORS: Mutants = {
     "counted-responses": changed(Shares, weights=lambda _, rows: np.ones(rows.example.size)),
     "coordinates-kept": aggregates(lambda r, *_: r.drop_vars("patient", errors="ignore")),
     "sparse-same": changed(Shares, aggregate_sparse=sparse_uneven),
-    "unfit-refused": changed(Shares, rows=any_kind),
+    "unfit-refused": changed(
+        Shares, rows=lambda _, table: answered_rows(table, frozenset({str(table.attrs["kind"])}))
+    ),
     "unfit-refused/detached": changed(Shares, rows=unchecked),
 }
 
@@ -389,13 +383,17 @@ uses = partial(before, Drawn, "calibrate")
 calibrates = partial(after, Drawn, "calibrate")
 
 
-def by_place(data: CalibrationData, keys: Keys) -> tuple[CalibrationData, Keys]:
-    return attrs.evolve(data, examples=HashedNames(np.arange(len(data), dtype=np.uint64))), keys
+def uses_changed(change: Callable[[CalibrationData], dict[str, object]]) -> object:
+    return uses(lambda data, keys: (attrs.evolve(data, **change(data)), keys))
 
 
-def smooths(data: CalibrationData, keys: Keys) -> tuple[CalibrationData, Keys]:
+def by_place(data: CalibrationData) -> dict[str, object]:
+    return {"examples": HashedNames(np.arange(len(data), dtype=np.uint64))}
+
+
+def smoothed(data: CalibrationData) -> dict[str, object]:
     smooth = 0.9 * data.plausibilities + 0.1 / data.plausibilities.shape[1]
-    return attrs.evolve(data, plausibilities=Dense(smooth)), keys
+    return {"plausibilities": Dense(smooth)}
 
 
 def needs_two(data: CalibrationData, keys: Keys) -> tuple[CalibrationData, Keys]:
@@ -408,14 +406,8 @@ def voted(data: CalibrationData) -> CalibrationScores:
     return CalibrationScores(scores=data.scores_at(data.majority_vote()[None, :]))
 
 
-def in_double(result: CalibrationScores, *_: object) -> CalibrationScores:
-    return attrs.evolve(result, scores=result.scores.astype(np.float64))
-
-
-def more_for_one_label(
-    result: CalibrationScores, data: CalibrationData, keys: Keys
-) -> CalibrationScores:
-    return attrs.evolve(result, scores=result.scores + (len(data.labels) == 1))
+def scores_changed(change: Callable[[Floats, CalibrationData], Floats]) -> object:
+    return calibrates(lambda r, data, _: attrs.evolve(r, scores=change(r.scores, data)))
 
 
 CALIBRATORS: Mutants = {
@@ -423,15 +415,15 @@ CALIBRATORS: Mutants = {
     "scores-valid": calibrates(
         lambda result, *_: attrs.evolve(result, claim=Claim(assumption=None, conditions=()))
     ),
-    "scores-valid/float32": calibrates(in_double),
-    "row-order": uses(by_place),
+    "scores-valid/float32": scores_changed(lambda scores, _: scores.astype(np.float64)),
+    "row-order": uses_changed(by_place),
     "example-alone": uses(lambda data, keys: (data, keys.child(str(len(data))))),
     "seed-respected": uses(lambda data, keys: (data, Keys(0, "mine"))),
     "without-denominator": calibrates(
         lambda result, data, _: result if data.denominator is not None else voted(data)
     ),
-    "impossible-labels": uses(smooths),
-    "few": calibrates(more_for_one_label),
+    "impossible-labels": uses_changed(smoothed),
+    "few": scores_changed(lambda scores, data: scores + (len(data.labels) == 1)),
     "few/examples": uses(needs_two),
     "coverage": calibrates(lambda result, data, _: voted(data)),
 }
