@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import UserDict
 from collections.abc import Callable
+from datetime import date
+from decimal import Decimal
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,10 +22,12 @@ import plausibly
 from io_files import csv_text, refusal, written
 from io_tables import several
 from plausibly.io.frames import text_table
+from plausibly.io.text import read_table
 
 Frame: TypeAlias = Any  # of whichever library: polars and pyarrow have no types here
 Make: TypeAlias = Callable[..., Frame]
 pa: Any = import_module("pyarrow")  # without type hints
+parquet: Any = import_module("pyarrow.parquet")  # as above
 FRAME = pd.DataFrame({"example": [1, 2], "cat": [1, 0], "dog": pd.array([0, None], "Int64")})
 VOTES = {"task": ["t1", "t1", "t2"], "worker": ["a", "b", "a"], "label": ["cat", "dog", "dog"]}
 
@@ -35,8 +39,12 @@ class DataSet:
     table: Frame
     features: dict[str, object]
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        return (self.table.num_rows, self.table.num_columns)
+
     def __len__(self) -> int:
-        return int(self.table.num_rows)
+        return self.shape[0]
 
     def with_format(self, name: str) -> Frame:
         assert name == "arrow"
@@ -105,13 +113,22 @@ def test_predictions_of_whole_numbers_gaps_and_views() -> None:
         (pa.array([True, None]), ["True", ""]),
         (pa.array(["nan", None]), ["nan", ""]),
         (pa.array(["b", None, "b"]).dictionary_encode(), ["b", "", "b"]),
+        (pa.array([1, 2, 1]).dictionary_encode(), ["1", "2", "1"]),
         (pa.array(["b"], pa.large_string()), ["b"]),
+        (pa.array([date(2020, 1, 2), None]), ["2020-01-02", ""]),
+        (pa.array([Decimal("1.50"), None, Decimal("0.25")]), ["1.5", "", "0.25"]),
     ],
 )
-def test_text_is_exact(values: object, texts: list[str]) -> None:
+def test_text_is_exact(tmp_path: Path, values: object, texts: list[str]) -> None:
     """Reports 2, 3 and 10: 7 and "007", 1 and True, "nan" and nothing are different names."""
-    make: Make = pa.table if hasattr(values, "to_pylist") else pd.DataFrame
-    assert column(make({"x": values})) == texts
+    if not hasattr(values, "to_pylist"):
+        assert column(pd.DataFrame({"x": values})) == texts
+        return
+    table = pa.table({"x": values})
+    assert column(table) == texts
+    parquet.write_table(table, tmp_path / "x.parquet")
+    read = read_table(tmp_path / "x.parquet", role="annotations")
+    assert [*read.column("x")] == texts
 
 
 @given(

