@@ -9,6 +9,7 @@ import platform
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -173,10 +174,6 @@ def _path_replace(monkeypatch: pytest.MonkeyPatch, fail: Callable[[], object]) -
     monkeypatch.setattr(Path, "replace", moved)
 
 
-def _fail(failure: BaseException) -> None:
-    raise failure
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
 @pytest.mark.parametrize("name", ["p.nc", "p.zarr", "sets.zarr"])
 def test_reading_after_the_writer_was_killed(
@@ -206,7 +203,7 @@ def test_a_write_that_fails_at_its_end_leaves_the_old_one(
     write(path, "old")
     known, names = read(path), sorted(tmp_path.iterdir())
     with monkeypatch.context() as patch:
-        _path_replace(patch, lambda: _fail(failure))
+        _path_replace(patch, Mock(side_effect=failure))
         with pytest.raises((InputError, KeyboardInterrupt)) as caught:
             write(path, "new")
     if isinstance(caught.value, InputError):

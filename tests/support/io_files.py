@@ -20,6 +20,12 @@ BEGINNINGS: dict[str, Any] = tomllib.loads(  # Any: what TOML holds
 )
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for the files of a test that is run for many examples."""
+    return tmp_path_factory.mktemp("files")
+
+
 def written(folder: Path, name: str, content: str | bytes) -> Path:
     path = folder / name
     path.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)

@@ -257,10 +257,6 @@ def first_label(result: xr.DataArray, *_: object) -> xr.DataArray:
     return result.copy(data=values / (1 + 1e-3))
 
 
-def towards_the_mean(result: xr.DataArray, *_: object) -> xr.DataArray:
-    return 0.9 * result + 0.1 * result.mean("example") if len(result) else result
-
-
 def writes(act: Callable[[xr.Dataset], object]) -> object:
     def change(result: xr.DataArray, table: xr.Dataset, keys: Keys) -> xr.DataArray:
         act(table)
@@ -312,7 +308,7 @@ AGGREGATORS: Mutants = {
     "annotator-order": changed(
         Shares, weights=lambda _, rows: (1.0 + (rows.annotator == 0)) * rows.weight
     ),
-    "example-alone": aggregates(towards_the_mean),
+    "example-alone": aggregates(lambda r, *_: 0.9 * r + 0.1 * r.mean("example") if len(r) else r),
     "example-alone/joint without need": changed(Shares, joint=True),
     "inputs-unchanged": writes(lambda table: table.attrs.update(seen=1)),
     "inputs-unchanged/columns": writes(lambda table: table["response_example"].values.sort()),
