@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from fractions import Fraction
-from typing import ClassVar
 
 import attrs
 import numpy as np
@@ -18,8 +17,8 @@ import labelled_records as lr
 import plausibly
 from plausibly.data.annotations import rebuilt
 from plausibly.data.plausibilities import check_plausibilities, mean_over_draws
-from plausibly.plugin import Aggregator, Annotation, Keys, answered_rows, build_table
-from plausibly_builtins.label_set.sets import EqualSplit, LabelSet
+from plausibly.plugin import Aggregator, Annotation, Keys, Rows
+from plausibly_builtins.label_set.sets import LabelSet
 from plausibly_builtins.partial_ranking.points import InverseRank, PartialRanking
 from plausibly_builtins.resampling.bootstrap import Bootstrap
 from plausibly_builtins.single_label.votes import LabelFrequency, MajorityVote, SingleLabel
@@ -29,17 +28,6 @@ from refusals import refused
 KEYS = Keys(0, "aggregator")
 RANKINGS: list[list[list[str]]] = [[["a"], ["b"], ["c"]], [["a"]], [["b"]]]
 Row = tuple[Fraction, ...]
-
-Pair = tuple[Annotation, Aggregator, st.SearchStrategy[object]]
-PAIRS: list[Pair] = [
-    (SingleLabel(), LabelFrequency(), lr.single_labels),
-    (SingleLabel(), MajorityVote(ties="random"), lr.single_labels),
-    (PartialRanking(), InverseRank(), lr.rankings()),
-    (LabelSet(), EqualSplit(), lr.label_sets),
-    (SoftLabel(), WeightedMean(), lr.soft_labels),
-]
-FEWER = settings(max_examples=8)  # each of these runs once a pair
-each_pair = pytest.mark.parametrize("pair", PAIRS)
 
 
 def enumerated(rankings: list[list[list[str]]], labels: str) -> dict[Row, Fraction]:
@@ -53,16 +41,6 @@ def enumerated(rankings: list[list[list[str]]], labels: str) -> dict[Row, Fracti
     return chances
 
 
-def many(kind: Annotation, answers: list[object], labels: str, examples: int) -> xr.Dataset:
-    """Return a table of many examples about which the same was said."""
-    records = [
-        (f"e{number}", f"q{place}", answer)
-        for number in range(examples)
-        for place, answer in enumerate(answers)
-    ]
-    return kind.build(records, [*labels])
-
-
 # ---- what is drawn
 
 
@@ -74,7 +52,11 @@ def test_every_resample_comes_with_its_chance() -> None:
     mean = [sum(p * row[k] for row, p in chances.items()) for k in range(3)]
     assert [round(float(share), 3) for share in mean] == [0.519, 0.404, 0.077]
 
-    table = many(PartialRanking(), list(RANKINGS), "abc", 3000)
+    examples, answers = range(3000), list(enumerate(RANKINGS))
+    records: lr.Records = [
+        (f"e{n}", f"q{place}", said) for n in examples for place, said in answers
+    ]
+    table = PartialRanking().build(records, [*"abc"])
     result = Bootstrap(inner=InverseRank(), draws=2).aggregate(table, KEYS)
     assert dict(result.sizes) == {"draw": 2, "example": 3000, "label": 3}
     expected = {tuple(round(float(x), 9) for x in row): float(p) for row, p in chances.items()}
@@ -90,24 +72,35 @@ def test_every_resample_comes_with_its_chance() -> None:
     assert error.max() < 4 * 0.25 / np.sqrt(6000)
 
 
-@each_pair
-@FEWER
+@pytest.mark.parametrize(
+    ("kind", "inner", "answers"),
+    [
+        (SingleLabel(), MajorityVote(ties="random"), lr.single_labels),
+        (PartialRanking(), InverseRank(), lr.rankings()),
+        (SoftLabel(), WeightedMean(), lr.soft_labels),
+    ],
+    ids=lambda item: getattr(item, "name", ""),
+)
+@settings(max_examples=8)
 @given(data=st.data())
-def test_a_resample_is_one_of_those_that_there_are(pair: Pair, data: st.DataObject) -> None:
+def test_a_resample_is_one_of_those_that_there_are(
+    kind: Annotation,
+    inner: Aggregator,
+    answers: st.SearchStrategy[object],
+    data: st.DataObject,
+) -> None:
     """All labels of a response come with it, or none."""
-    kind, inner, answers = pair
     given = data.draw(st.lists(answers, min_size=1, max_size=3))
     records: lr.Records = [("e", f"q{place}", answer) for place, answer in enumerate(given)]
-    result = Bootstrap(inner=inner, draws=4).aggregate(kind.build(records, lr.LABELS), KEYS)
+    result = Bootstrap(inner=inner, draws=2).aggregate(kind.build(records, lr.LABELS), KEYS)
+    streams = [KEYS.child(f"bootstrap-{draw}").child("inner") for draw in (1, 2)]
     possible = []
     for resample in itertools.product(given, repeat=len(given)):
         again: lr.Records = [("e", f"q{place}", answer) for place, answer in enumerate(resample)]
         alone = kind.build(again, lr.LABELS)
-        streams = [KEYS.child(f"bootstrap-{draw}").child("inner") for draw in (1, 2, 3, 4)]
         possible.append([inner.aggregate(alone, stream).values[0] for stream in streams])
-    for draw in range(4):
-        errors = [np.abs(result.values[draw, 0] - rows[draw]).max() for rows in possible]
-        assert min(errors) < 1e-12
+    for draw, values in enumerate(result.values[:, 0]):
+        assert min(np.abs(values - rows[draw]).max() for rows in possible) < 1e-12
 
 
 # ---- weights
@@ -115,37 +108,27 @@ def test_a_resample_is_one_of_those_that_there_are(pair: Pair, data: st.DataObje
 
 def weighted_votes(weights: list[float], examples: int) -> xr.Dataset:
     """Return a table in which everybody about an example says another label, with a weight."""
-    size = len(weights)
-    codes = np.arange(examples * size)
-    return build_table(
-        "single-label",
-        examples=[f"e{number}" for number in range(examples)],
-        annotators=[],
-        labels=[*"abcdef"[:size]],
-        response_example=codes // size,
-        response_annotator=np.full(codes.size, -1),
-        response_weight=np.tile(weights, examples),
-        mention_response=codes,
-        mention_label=codes % size,
-    )
+    labels = "abcdef"[: len(weights)]
+    records: lr.Records = [(f"e{n}", None, label) for n in range(examples) for label in labels]
+    table = SingleLabel().build(records, [*labels])
+    return rebuilt(table.assign(response_weight=("response", np.tile(weights, examples))))
 
 
 @attrs.frozen(kw_only=True)
-class Totals(Aggregator):
-    """Keeps the weight of each label for the test to see, whatever it sums to."""
+class Spy(LabelFrequency):
+    """Keeps the tables that it is given, for the test to see."""
 
-    accepts = frozenset({"single-label"})
     seen: list[xr.Dataset] = attrs.field(factory=list, eq=False)
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         """Return label frequencies."""
         self.seen.append(annotations)
-        return LabelFrequency().aggregate(annotations, keys)
+        return super().aggregate(annotations, keys)
 
 
 def test_weights_that_are_not_whole_are_chances() -> None:
     weights = [0.5, 0.25, 1.5]
-    spy = Totals()
+    spy = Spy()
     result = Bootstrap(inner=spy).aggregate(weighted_votes(weights, 2000), KEYS)
     assert "denominator" not in result.coords
     np.testing.assert_allclose(
@@ -179,22 +162,6 @@ VOTES = SingleLabel().build(
 )
 
 
-@attrs.frozen(kw_only=True)
-class Silence(Aggregator):
-    """The share of empty answers on the first label."""
-
-    accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
-
-    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label)."""
-        rows = answered_rows(annotations, self.accepts)
-        share = np.zeros((rows.n, rows.labels))
-        empty = np.bincount(rows.example, weights=rows.mentions == 0, minlength=rows.n)
-        share[:, 0] = empty / np.bincount(rows.example, minlength=rows.n)
-        share[:, 1] = 1 - share[:, 0]
-        return rows.plausibilities(share)
-
-
 # ---- the inner aggregator
 
 
@@ -212,8 +179,9 @@ def test_inner_is_named_or_the_default_of_the_kind() -> None:
 
 def test_empty_answers_are_kept_as_they_are() -> None:
     table = SingleLabel().build([("x", "q", "a"), ("x", "r", None), ("x", "s", "b")], ["a", "b"])
-    result = Bootstrap(inner=Silence()).aggregate(table, KEYS)
-    np.testing.assert_allclose(result.sel(label="a"), 1 / 3)
+    spy = Spy()
+    Bootstrap(inner=spy, draws=10).aggregate(table, KEYS)
+    assert [sorted(Rows.of(seen).mentions.tolist()) for seen in spy.seen] == [[0, 1, 1]] * 10
 
 
 def test_kinds_that_the_inner_aggregator_does_not_read_are_refused() -> None:
@@ -224,22 +192,25 @@ def test_kinds_that_the_inner_aggregator_does_not_read_are_refused() -> None:
 # ---- denominators
 
 
-def test_votes_are_the_denominator_of_every_draw() -> None:
-    result = Bootstrap().aggregate(VOTES, KEYS)
+SETS = LabelSet().build(
+    [("e", "q", ["a"]), ("e", "r", ["a", "b"]), ("e", "s", ["a", "b", "c"])], ["a", "b", "c"]
+)
+
+
+@pytest.mark.parametrize(
+    ("table", "denominator"),
+    [
+        pytest.param(VOTES, [3, 2], id="votes"),
+        pytest.param(SETS, [18], id="3 votes times lcm(1, 2, 3)"),
+    ],
+)
+def test_a_denominator_of_every_draw(table: xr.Dataset, denominator: list[int]) -> None:
+    result = Bootstrap(draws=50).aggregate(table, KEYS)
     assert result["denominator"].dims == ("example",)
-    assert result["denominator"].values.tolist() == [3, 2]
-    np.testing.assert_allclose(
-        result * result["denominator"], np.rint(result * result["denominator"])
-    )
-
-
-def test_denominators_that_differ_have_a_common_multiple() -> None:
-    records = [("e", "q", ["a"]), ("e", "r", ["a", "b"]), ("e", "s", ["a", "b", "c"])]
-    result = Bootstrap(draws=50).aggregate(LabelSet().build(records, ["a", "b", "c"]), KEYS)
-    assert result["denominator"].values.tolist() == [18]  # 3 votes times lcm(1, 2, 3)
-    units = result.values * 18
+    assert result["denominator"].values.tolist() == denominator
+    units = result.values * np.array(denominator)[:, None]
     np.testing.assert_allclose(units, np.rint(units), atol=1e-9)
-    assert check_plausibilities(result)["denominator"].values.tolist() == [18]
+    assert check_plausibilities(result)["denominator"].values.tolist() == denominator
 
 
 def test_a_multiple_that_is_too_large_is_left_out() -> None:

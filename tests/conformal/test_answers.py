@@ -13,9 +13,7 @@ import pytest
 import xarray as xr
 
 import plausibly
-from kit_combiners import Mean
-from kit_mutants import changed
-from kit_scores import Scaled
+from kit_components import Mean, Scaled, changed
 from plausibly import protocols
 from plausibly.calibration.data import CalibrationData
 from plausibly.calibration.scores import CalibrationScores

@@ -10,8 +10,7 @@ import pytest
 import xarray as xr
 
 import plausibly
-from kit_combiners import Mean
-from kit_mutants import changed
+from kit_components import Mean, changed
 from plausibly.data.annotations import rebuilt
 from plausibly.data.states import read_left_out
 from plausibly.errors import IncompatibleComponents

@@ -14,8 +14,7 @@ import xarray as xr
 
 import plausibly
 import refusals
-from kit_calibrators import Drawn
-from kit_combiners import Mean
+from kit_components import Drawn, Mean
 from memory import at_most
 from plausibly import ConformalPredictor
 from plausibly.calibration.pvalues import Pools

@@ -9,7 +9,7 @@ import xarray as xr
 from hypothesis import given, strategies as st
 
 import plausibly
-from kit_scores import Scaled
+from kit_components import Scaled
 from plausibly.calibration.examples import HashedNames
 from plausibly.data.names import Names
 from plausibly.kernels import blocks

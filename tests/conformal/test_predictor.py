@@ -12,8 +12,7 @@ import pytest
 import xarray as xr
 
 import plausibly
-from kit_combiners import Mean
-from kit_mutants import changed
+from kit_components import Mean, changed
 from plausibly.calibration.threshold import warn_of_vacuous
 from plausibly.io.sets import read_sets, write_sets
 from refusals import refused, warned

@@ -2,46 +2,62 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib.metadata as metadata
 import re
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from cli_world import LABELS, World, make
-
-from .environments import PROJECT, SOURCES, Environment, build
+from cli_world import LABELS, Ran, make
+from template_world import PROJECT, Environment, build
 
 pytestmark = pytest.mark.timeout(900)
+SOURCES = Path(__file__).parent / "sources"
+
+
+def needed() -> set[str]:
+    """Return the names of all that plausibly needs, and of what that needs."""
+    with (PROJECT / "pyproject.toml").open("rb") as file:
+        left = list(tomllib.load(file)["project"]["dependencies"])
+    result: set[str] = set()
+    while left:
+        line = left.pop()
+        name = re.split(r"[^A-Za-z0-9._-]", line)[0].lower()
+        if name in result or "extra ==" in line:
+            continue
+        with contextlib.suppress(metadata.PackageNotFoundError):  # for another platform or Python
+            left += metadata.requires(name) or ()
+            result.add(name)
+    return result
 
 
 @pytest.fixture(scope="session")
-def good(tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    wheels = tmp_path_factory.mktemp("wheels")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """An environment with the plugin, plausibly, and what both need: no extra, no test tool."""
+    wheels = tmp_path_factory.mktemp("distributions") / "wheels"
     build(wheels, PROJECT, SOURCES / "pairs_reader")
-    made = Environment.made(tmp_path_factory.mktemp("good"))
-    made.install(wheels, "pairs-reader")
-    return made
+    environment = Environment.made(wheels.with_name("environment"))
+    for name in needed():  # those of the environment of the tests
+        distribution = metadata.distribution(name)
+        tops = {Path(str(file)).parts[0] for file in distribution.files or ()}
+        for top in tops - {"..", "__pycache__"}:
+            link = environment.place("purelib") / top
+            if not link.exists():
+                link.symlink_to(Path(str(distribution.locate_file(top))))
+    environment.install("--find-links", wheels, "pairs-reader")
+    return environment
 
 
-@pytest.fixture
-def pairs(tmp_path: Path) -> World:
-    """Each vote becomes the comparisons of its label with the two others."""
-    made = make(tmp_path)
-    for votes, compared in (("votes.csv", "pairs.csv"), ("new_votes.csv", "new_pairs.csv")):
-        lines = ["example,annotator,better,worse"]
-        for row in made.path(votes).read_text("utf-8").splitlines()[1:]:
-            task, worker, label = row.split(",")
-            lines += [
-                f"{task},{worker},{label},{another}" for another in LABELS if another != label
-            ]
-        made.write(compared, "\n".join(lines) + "\n")
-    return made
+def plausibly(environment: Environment, *words: str, cwd: Path) -> Ran:
+    """Run the command, warnings of Python being errors."""
+    return environment.python("-W", "error", "-m", "plausibly", *words, cwd=cwd)
 
 
-def test_components_are_checked(good: Environment) -> None:
-    ran = good.plausibly("plugins", "check")
-    assert (ran.code, ran.err) == (0, "")
+def test_components_are_checked(installed: Environment, tmp_path: Path) -> None:
+    ran = plausibly(installed, "plugins", "check", cwd=tmp_path)
+    assert ran.err == ""
     assert [re.sub(r" +", " ", line) for line in ran.out.splitlines()] == [
         "ok pairs-reader 0.1 aggregator pairs:bradley-terry",
         "ok pairs-reader 0.1 annotation pairs:pairwise",
@@ -53,9 +69,9 @@ def test_components_are_checked(good: Environment) -> None:
     ]
 
 
-def test_components_keep_the_rules_of_the_kit(good: Environment) -> None:
-    ran = good.plausibly("plugins", "check", "pairs", "--rules")
-    assert (ran.code, ran.err) == (0, "")
+def test_components_keep_the_rules_of_the_kit(installed: Environment, tmp_path: Path) -> None:
+    ran = plausibly(installed, "plugins", "check", "pairs", "--rules", cwd=tmp_path)
+    assert ran.err == ""
     text = " ".join(ran.out.split())
     assert "aggregator pairs:bradley-terry: 18 of 19 rules hold, not run: 1 (a table of" in text
     assert "annotation pairs:pairwise: 18 of 18 rules hold" in text
@@ -78,9 +94,10 @@ assert "pairs_reader.reader" not in sys.modules
 """
 
 
-def test_plugins_are_imported_when_they_are_first_used(good: Environment) -> None:
-    ran = good.run("-W", "error", "-c", LAZY)
-    assert ran.code == 0, ran.err
+def test_plugins_are_imported_when_they_are_first_used(
+    installed: Environment, tmp_path: Path
+) -> None:
+    installed.python("-W", "error", "-c", LAZY, cwd=tmp_path)
 
 
 STUDY = """
@@ -101,15 +118,19 @@ count = 3
 """
 
 
-def test_a_study_file_names_components_of_plugins(good: Environment, pairs: World) -> None:
-    pairs.write("study.toml", STUDY)
-    ran = good.plausibly("run", "study.toml", folder=pairs.folder)
-    assert ran.code == 0, ran.err
+def test_a_study_file_names_components_of_plugins(installed: Environment, tmp_path: Path) -> None:
+    world = make(tmp_path)
+    rows = ["example,annotator,better,worse"]
+    for vote in world.path("votes.csv").read_text("utf-8").splitlines()[1:]:
+        task, worker, label = vote.split(",")
+        rows += [f"{task},{worker},{label},{another}" for another in LABELS if another != label]
+    world.write("pairs.csv", "\n".join(rows) + "\n")
+    world.write("study.toml", STUDY)
+    ran = plausibly(installed, "run", "study.toml", cwd=tmp_path)
     assert "pairs:bradley-terry (rounds 20, prior 0.1)" in " ".join(ran.out.split())
-    resolved = tomllib.loads(pairs.path("plausibly-out/resolved.toml").read_text("utf-8"))
+    resolved = tomllib.loads(world.path("plausibly-out/resolved.toml").read_text("utf-8"))
     named = {"name": "pairs:bradley-terry", "rounds": 20, "prior": 0.1}
     assert resolved["annotations"]["aggregator"] == named
-    again = good.plausibly("run", "plausibly-out/resolved.toml", "-o", "again", folder=pairs.folder)
-    assert again.code == 0, again.err
-    first, second = pairs.path("plausibly-out/sets.csv"), pairs.path("again/sets.csv")
+    plausibly(installed, "run", "plausibly-out/resolved.toml", "-o", "again", cwd=tmp_path)
+    first, second = world.path("plausibly-out/sets.csv"), world.path("again/sets.csv")
     assert first.read_bytes() == second.read_bytes()

@@ -1,12 +1,5 @@
-"""A folder for the files of a test that is run for many examples."""
+"""The fixtures of tests of files."""
 
-from __future__ import annotations
+from io_files import folder
 
-from pathlib import Path
-
-import pytest
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("files")
+__all__ = ["folder"]

@@ -76,28 +76,23 @@ def test_names_are_text() -> None:
 
 
 def test_nothing_follows_from_the_numbers_of_rows(tmp_path: Path) -> None:
-    predictions, plausibilities = world(40)
+    (predictions, plausibilities), (others, _) = world(40), world(40, seed=5, start=900)
     labels = predictions["label"].values.tolist()
-    for name, values in (("old", predictions), ("new", world(40, seed=5, start=900)[0])):
-        np.save(tmp_path / f"{name}.npy", values.values)
-    old, new = (
-        plausibly.read_predictions(tmp_path / f"{name}.npy", labels=labels)
-        for name in ("old", "new")
-    )
-    numbered = plausibly.calibrate(old, plausibilities.assign_coords(example=old["example"].values))
+    for name, array in (("old", predictions), ("new", others)):
+        np.save(tmp_path / f"{name}.npy", array.values)
+    old = plausibly.read_predictions(tmp_path / "old.npy", labels=labels)
+    new = plausibly.read_predictions(tmp_path / "new.npy", labels=labels)
+    about = plausibilities.assign_coords(example=old["example"].values)
+    numbered = plausibly.calibrate(old, about)
+    named = plausibly.calibrate(predictions.assign_coords(example=about["example"].values), about)
     assert numbered.examples is None
-    named = plausibly.calibrate(
-        predictions.assign_coords(example=old["example"].values),
-        plausibilities.assign_coords(example=old["example"].values),
-    )
     for predictor in (numbered, named):
         sets = predictor.predict(new, 0.2)
         assert sets.attrs["calibration_overlap"] == 0
         assert sets.attrs["numbered"] == 1
     # Names that happen to be numbers are names.
-    mine = plausibly.read_predictions(
-        tmp_path / "old.npy", labels=labels, examples=old["example"].values.tolist()
-    )
+    names = old["example"].values.tolist()
+    mine = plausibly.read_predictions(tmp_path / "old.npy", labels=labels, examples=names)
     assert named.predict(mine, 0.2).attrs["calibration_overlap"] == 40
     assert "numbered" not in named.predict(mine, 0.2).attrs
 

@@ -8,12 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import xarray as xr
 from hypothesis import given, settings, strategies as st
 
-from io_annotation_tables import KINDS, tables
 from io_files import damaged, result_or_refusal, written
-from io_plausibilities import EXACT, plausibilities
+from io_tables import EXACT, KINDS, plausibilities, prediction_sets, tables
 from plausibly.io.annotation_files import read_annotation_file, write_annotations
 from plausibly.io.arrays import parse_npy, read_npz
 from plausibly.io.datasets import ENDINGS
@@ -22,17 +20,6 @@ from plausibly.io.plausibilities import Form, read_plausibilities, write_plausib
 from plausibly.io.sets import read_sets, write_sets
 from plausibly.io.text import first_row, read_table
 from plausibly.io.xml import read_xml
-
-
-def sets(data: st.DataObject, path: Path) -> None:
-    bits = data.draw(st.lists(st.booleans(), min_size=6, max_size=6))
-    array = xr.DataArray(
-        np.array(bits).reshape(3, 2),
-        dims=("example", "label"),
-        coords={"example": ["a", "=b", "007"], "label": ["x | y", "size"], "alpha": 0.1},
-        attrs={"guarantees": "[]", "fingerprint": "b1946ac9", "calibration_overlap": 2},
-    )
-    write_sets(array, path)
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -64,7 +51,7 @@ def test_plausibilities(folder: Path, ending: str, form: Form, data: st.DataObje
 @pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 def test_sets(tmp_path_factory: pytest.TempPathFactory, ending: str, data: st.DataObject) -> None:
     folder = tmp_path_factory.mktemp("damaged")
-    sets(data, folder / f"sets{ending}")
+    write_sets(data.draw(prediction_sets()), folder / f"sets{ending}")
     name = data.draw(st.sampled_from([f"sets{ending}", "sets.json"]))
     damaged(data, folder / name).replace(folder / name)
     result_or_refusal(lambda: read_sets(folder / f"sets{ending}"), "sets.")

@@ -11,6 +11,7 @@ import pytest
 from io_files import refusal, written
 from plausibly.atomic import replacing
 from plausibly.io.files import existing, opening
+from refusals import refused
 
 
 @pytest.fixture(autouse=True)
@@ -83,19 +84,17 @@ def test_what_a_killed_process_moved_aside_is_put_back(tmp_path: Path) -> None:
     assert (tmp_path / "sets.zarr" / "data").read_text() == "old"
 
 
-def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("place", "found"),
+    [
+        ("sets.csv", 'found "no space left on device"'),
+        ("results/sets.csv", 'found "no such file or directory"'),
+    ],
+)
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path, place: str, found: str) -> None:
     written(tmp_path, "sets.csv", "old")
-
-    def fail(place: str) -> None:
-        with replacing(place) as part:
-            part.write_text("half")
-            raise OSError(28, "No space left on device")
-
-    for place, result in (
-        ("sets.csv", '"no space left on device"'),
-        ("results/sets.csv", '"no such file or directory"'),
-    ):
-        error = refusal(lambda place=place: fail(place))  # type: ignore[misc]  # bound now
-        assert (error.name, error.found) == ("output-unwritable", result)
+    with refused("output-unwritable", found), replacing(place) as part:
+        part.write_text("half")
+        raise OSError(28, "No space left on device")
     assert (tmp_path / "sets.csv").read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["sets.csv"]

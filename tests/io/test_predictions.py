@@ -17,10 +17,7 @@ from hypothesis import given, settings, strategies as st
 import cases_net
 import plausibly
 from io_files import csv_text, damaged, refusal, result_or_refusal, written
-from plausibly.data.text_table import TextTable
 from plausibly.data.validate import seen_in_one
-from plausibly.io.arrays import stacked
-from plausibly.io.datasets import write_rows
 from plausibly.io.predictions import NamedPrediction, from_named
 from plausibly.kernels.random import Keys
 
@@ -41,29 +38,19 @@ def expected(dtype: type[np.floating] = np.float64, *, views: bool = False) -> x
     return xr.DataArray(values.astype(dtype), coords, tuple(coords), "predictions", attrs)
 
 
-def rows(array: xr.DataArray) -> list[list[object]]:
-    """Return a row per example, or per example and augmentation, of names and numbers."""
-    if "augmentation" not in array.dims:
-        return [[name, *array.sel(example=name).values.tolist()] for name in EXAMPLES]
-    planes = zip(VIEWS, array.transpose("augmentation", "example", "label").values, strict=True)
-    return [[e, view, *plane[at]] for view, plane in planes for at, e in enumerate(EXAMPLES)]
-
-
 def in_format(folder: Path, ending: str, array: xr.DataArray) -> Path:
-    path, views = folder / f"p{ending}", "augmentation" in array.dims
-    body = rows(array)
-    header = ["example", *["view"] * views, *LABELS]
+    path = folder / f"p{ending}"
     if ending == ".npy":
         np.save(path, array.values)
     elif ending == ".npz":
-        more = {"augmentations": VIEWS} if views else {}
+        more = {"augmentations": VIEWS} if "augmentation" in array.dims else {}
         np.savez(path, probs=array.values, class_names=LABELS, names=EXAMPLES, **more)  # type: ignore[arg-type]  # names
-    elif ending in (".csv", ".tsv"):
-        written(folder, path.name, csv_text([header, *body], "," if ending == ".csv" else "\t"))
-    elif ending == ".parquet":
-        columns = [list(column) for column in zip(*body, strict=True)]
-        numbers = [np.array(column, array.dtype) for column in columns[1 + views :]]
-        write_rows(path, header, [*columns[: 1 + views], *numbers])
+    elif ending in (".csv", ".tsv", ".parquet"):
+        frame = plausibly.to_frame(array).reset_index().rename(columns={"augmentation": "view"})
+        if ending == ".parquet":
+            frame.to_parquet(path, index=False)
+        else:
+            frame.to_csv(path, sep="," if ending == ".csv" else "\t", index=False)
     else:
         engine = "scipy" if ending == ".nc" else "netcdf4"
         bare = array.transpose("label", ...).drop_attrs()
@@ -75,11 +62,8 @@ def in_format(folder: Path, ending: str, array: xr.DataArray) -> Path:
 @pytest.mark.parametrize(
     ("ending", "views"),
     [
-        *(
-            (ending, False)
-            for ending in (".npy", ".npz", ".csv", ".tsv", ".parquet", ".nc", ".nc4")
-        ),
-        *((ending, True) for ending in (".npz", ".csv", ".parquet", ".nc")),
+        *((e, False) for e in (".npy", ".npz", ".csv", ".tsv", ".parquet", ".nc", ".nc4")),
+        *((e, True) for e in (".npz", ".csv", ".parquet", ".nc")),
     ],
 )
 def test_every_format_gives_the_same(
@@ -102,27 +86,20 @@ def test_augmentations_of_netcdf_may_have_no_names(tmp_path: Path) -> None:
 
 @given(st.permutations(range(6)))
 def test_rows_in_any_order_are_the_same_numbers(order: list[int]) -> None:
-    values = np.arange(12.0).reshape(6, 2)
-    examples, views = list("aabbcc"), list("uvuvuv")
-    columns = ([examples[row] for row in order], [views[row] for row in order])
-    table = TextTable(
-        source="p.csv", header=("example", "view"), columns=columns, lines=range(2, 8)
-    )
-    outcome, named, seen = stacked(values[order], table, "example", "view")
-    assert (named, seen) == tuple(list(dict.fromkeys(column)) for column in columns)
-    for row, (example, view) in enumerate(zip(examples, views, strict=True)):
-        assert outcome[seen.index(view), named.index(example)].tolist() == values[row].tolist()
+    columns = {"example": [*"aabbcc"], "view": [*"uvuvuv"], "x": range(6), "y": range(6, 12)}
+    frame = pd.DataFrame(columns).iloc[order]
+    outcome = plausibly.read_predictions(frame, augmentation="view", scale="any")
+    for dim, column in (("example", "example"), ("augmentation", "view")):
+        assert outcome[dim].values.tolist() == list(dict.fromkeys(frame[column]))
+    for example, view, *numbers in frame.itertuples(index=False):
+        assert outcome.sel(augmentation=view, example=example).values.tolist() == numbers
 
 
 def test_options_hold_for_every_augmentation(tmp_path: Path) -> None:
     array = expected(views=True)
     path, another = in_format(tmp_path, ".csv", 3 * array), [*LABELS[1:], "M"]
     outcome = plausibly.read_predictions(
-        path,
-        augmentation="view",
-        normalise=True,
-        rename={"melanoma": "M"},
-        labels=another,
+        path, augmentation="view", normalise=True, rename={"melanoma": "M"}, labels=another
     )
     assert outcome["label"].values.tolist() == another
     np.testing.assert_allclose(outcome.sel(label="M"), array.sel(label="melanoma"))
@@ -174,12 +151,9 @@ def test_numbers_of_other_layouts(tmp_path: Path) -> None:
 
 def test_names_may_come_from_files_with_coordinates(tmp_path: Path) -> None:
     np.save(tmp_path / "p.npy", VALUES)
-    labels = written(
-        tmp_path, "l.csv", csv_text([["label", "risk"], *zip(LABELS, "201", strict=True)])
-    )
-    examples = written(
-        tmp_path, "e.csv", csv_text([["example", "site"], *zip(EXAMPLES, "ns", strict=True)])
-    )
+    labels, examples = tmp_path / "l.csv", tmp_path / "e.csv"
+    pd.DataFrame({"label": LABELS, "risk": [2, 0, 1]}).to_csv(labels, index=False)
+    pd.DataFrame({"example": EXAMPLES, "site": ["n", "s"]}).to_csv(examples, index=False)
     read = plausibly.read_predictions(tmp_path / "p.npy", labels=labels, examples=examples)
     assert read["risk"].values.tolist() == [2, 0, 1]
     assert read["site"].values.tolist() == ["n", "s"]

@@ -8,13 +8,14 @@ import io
 import json
 import tomllib
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 import plausibly
@@ -27,6 +28,13 @@ from plausibly.plugin import READER, Reader
 from plausibly.registry import default
 
 COLUMNS = ("example", "annotator", "label", "block", "share", "weight", "state")
+# Any: a cell of a column
+FURTHER: dict[str, tuple[str, Callable[[Any], str]]] = {
+    "block": ("mention_block", lambda cell: str(int(cell))),
+    "share": ("mention_weight", lambda cell: repr(float(cell))),
+    "weight": ("response_weight", lambda cell: repr(float(cell))),
+    "state": ("response_state", str),
+}
 TOLD = ("name", "found", "details")
 ASKED = ("function", "reader", "declared", "declared_file", "options", "replace", "kit")
 BESIDE = ("unlisted", "repeated", "merged", "model", "scale")
@@ -92,32 +100,13 @@ def write(folder: Path, file: Spec) -> Path:
 
 def long_table(table: xr.Dataset) -> list[list[str]]:
     """Return one row per label of each response; one without labels has a row of its own."""
-    rows = []
-    get = table.variables.get
-    for row in range(table.sizes["response"]):
-        who = int(table["response_annotator"].values[row])
-        weight, state = get("response_weight"), get("response_state")
-        head = [
-            str(table["example"].values[table["response_example"].values[row]]),
-            "" if who < 0 else str(table["annotator"].values[who]),
-        ]
-        tail = [
-            "" if weight is None else repr(float(weight.values[row])),
-            "" if state is None else STATES[int(state.values[row])],
-        ]
-        places = np.flatnonzero(table["mention_response"].values == row).tolist()
-        for place in places:
-            label = str(table["label"].values[table["mention_label"].values[place]])
-            block, share = get("mention_block"), get("mention_weight")
-            middle = [
-                label,
-                "" if block is None else str(int(block.values[place])),
-                "" if share is None else repr(float(share.values[place])),
-            ]
-            rows.append([*head, *middle, *tail])
-        if not places:
-            rows.append([*head, "", "", "", *tail])
-    return rows
+    frame = plausibly.to_frame(table)
+    columns = []
+    for name in COLUMNS:
+        variable, text = FURTHER.get(name, (name, str))
+        cells = frame.get(variable, [None] * len(frame))
+        columns.append(["" if pd.isna(cell) else text(cell) for cell in cells])
+    return [list(row) for row in zip(*columns, strict=True)]
 
 
 def messages(issued: Iterable[InputError | PlausiblyWarning]) -> list[Spec]:

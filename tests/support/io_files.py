@@ -12,12 +12,18 @@ from typing import Any, TypeVar
 import pytest
 from hypothesis import strategies as st
 
-from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.errors import InputError
 
 T = TypeVar("T")
 BEGINNINGS: dict[str, Any] = tomllib.loads(  # Any: what TOML holds
     (Path(__file__).parents[1] / "io" / "beginnings.toml").read_text("utf-8")
 )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for the files of a test that is run for many examples."""
+    return tmp_path_factory.mktemp("files")
 
 
 def written(folder: Path, name: str, content: str | bytes) -> Path:
@@ -30,7 +36,7 @@ def csv_text(rows: Sequence[Sequence[object]], delimiter: str = ",", end: str = 
     """Return rows as RFC 4180 writes them."""
     file = io.StringIO(newline="")
     # The csv module quotes only the line ends that it writes itself.
-    bare = any("\r" in str(field) for row in rows for field in row)
+    bare = any({"\r", "\n"} & set(str(field)) for row in rows for field in row)
     csv.writer(
         file,
         quoting=csv.QUOTE_ALL if bare else csv.QUOTE_MINIMAL,
@@ -40,27 +46,10 @@ def csv_text(rows: Sequence[Sequence[object]], delimiter: str = ",", end: str = 
     return file.getvalue()
 
 
-def one_line(error: InputError | PlausiblyWarning) -> str:
-    return " ".join(str(error).split())
-
-
 def refusal(call: Callable[[], object]) -> InputError:
     with pytest.raises(InputError) as caught:
         call()
     return caught.value
-
-
-def said(call: Callable[[], object]) -> str:
-    """Return the whole message of the error that a call raises, in one line."""
-    return one_line(refusal(call))
-
-
-def warned(call: Callable[[], object]) -> str:
-    """Return the whole message of the one warning that a call gives, in one line."""
-    with pytest.warns(PlausiblyWarning) as caught:
-        call()
-    (message,) = [w.message for w in caught if isinstance(w.message, PlausiblyWarning)]
-    return one_line(message)
 
 
 def result_or_refusal(call: Callable[[], T], source: str) -> T | None:

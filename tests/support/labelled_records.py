@@ -5,8 +5,9 @@ The oracles loop over records as a person would with pen and paper; nothing of t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -55,59 +56,48 @@ def rankings(draw: st.DrawFn, labels: Sequence[str] = LABELS) -> list[list[str]]
     return blocks
 
 
-def _normalised(
-    inputs: Iterable[tuple[object, object, object]],
-    share: Callable[[object], Mapping[str, Fraction]],
-) -> Exact:
-    sums: Exact = {}
-    for example, _, answer in inputs:
-        row = sums.setdefault(str(example), {})
-        for label, weight in share(answer).items():
-            row[label] = row.get(label, Fraction(0)) + weight
-    return {
-        example: {label: weight / sum(row.values()) for label, weight in row.items()}
-        for example, row in sums.items()
-    }
+Share = Callable[[Any], Mapping[str, Fraction]]  # Any: an answer of whichever kind
 
 
-def label_frequency(inputs: Records) -> Exact:
-    """Votes for k / votes."""
-    return _normalised(inputs, lambda answer: {str(answer): Fraction(1)})
+def equation(share: Share) -> Callable[[Records], Exact]:
+    """Return what sums the shares that each answer gives to its labels, and divides by the sum."""
 
-
-def equal_split(inputs: Records) -> Exact:
-    """Mean over responses of 1/L."""
-
-    def share(answer: object) -> dict[str, Fraction]:
-        assert isinstance(answer, Sequence)
-        return {str(label): Fraction(1, len(answer)) for label in answer}
-
-    return _normalised(inputs, share)
-
-
-def inverse_rank(inputs: Records) -> Exact:
-    """Sum over rankings and blocks of 1 / (rank x block size), normalised."""
-
-    def share(answer: object) -> dict[str, Fraction]:
-        assert isinstance(answer, Sequence)
+    def exact(inputs: Records) -> Exact:
+        sums: Exact = {}
+        for example, _, answer in inputs:
+            row = sums.setdefault(str(example), {})
+            for label, weight in share(answer).items():
+                row[label] = row.get(label, Fraction(0)) + weight
         return {
-            str(label): Fraction(1, rank * len(block))
-            for rank, block in enumerate(answer, start=1)
-            for label in block
+            example: {label: weight / sum(row.values()) for label, weight in row.items()}
+            for example, row in sums.items()
         }
 
-    return _normalised(inputs, share)
+    return exact
 
 
-def weighted_mean(inputs: Records) -> Exact:
-    """Mean over responses of weight / sum of weights."""
+label_frequency = equation(lambda label: {str(label): Fraction(1)})
+"""Votes for k / votes."""
 
-    def share(answer: object) -> dict[str, Fraction]:
-        assert isinstance(answer, Mapping)
-        total = sum(Fraction(weight) for weight in answer.values())
-        return {str(label): Fraction(weight) / total for label, weight in answer.items()}
+equal_split = equation(lambda labels: {label: Fraction(1, len(labels)) for label in labels})
+"""Mean over responses of 1/L."""
 
-    return _normalised(inputs, share)
+inverse_rank = equation(
+    lambda ranking: {
+        label: Fraction(1, rank * len(block))
+        for rank, block in enumerate(ranking, start=1)
+        for label in block
+    }
+)
+"""Sum over rankings and blocks of 1 / (rank x block size), normalised."""
+
+weighted_mean = equation(
+    lambda weights: {
+        label: Fraction(weight) / sum(map(Fraction, weights.values()))
+        for label, weight in weights.items()
+    }
+)
+"""Mean over responses of weight / sum of weights."""
 
 
 def assert_exact(result: xr.DataArray, exact: Exact, *, ulps: int = 0) -> None:

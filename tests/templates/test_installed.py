@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from template_world import FORMAT, NAMES, Environment, installed
+from template_world import FORMAT, NAMES, Environment, installed, run
 
 __all__ = ["installed"]
 
@@ -35,10 +35,10 @@ def test_it_is_typed(installed: Environment, name: str) -> None:
     assert installed.mypy("--strict", cwd=installed.plugins / name).out == ""
 
 
-@pytest.mark.parametrize("name", EVERY)
-def test_it_is_in_style(installed: Environment, name: str) -> None:
+def test_they_are_in_style(installed: Environment) -> None:
+    """Each by the settings of its own."""
     for words in (("check", "--no-cache"), ("format", "--check", "--no-cache")):
-        installed.run(sys.executable, "-m", "ruff", *words, cwd=installed.plugins / name)
+        run(sys.executable, "-m", "ruff", *words, *EVERY, cwd=installed.plugins)
 
 
 def test_every_plugin_is_ready_and_right(installed: Environment, tmp_path: Path) -> None:

@@ -7,35 +7,21 @@ from typing import Any
 
 import pytest
 
-import kit_aggregators
-import kit_annotations
-import kit_calibrators
-import kit_combiners
-import kit_readers
-import kit_scores
-from kit_mutants import Mutant
+from kit_components import FILE, Bars, Drawn, Mean, Scaled, Shares, Words
 from plausibly.protocols import KINDS
 from plausibly.testing import check, rules, rules_of
 from plausibly.testing.rules import try_rule
 
+from .mutants import ALSO, MUTANTS
+
 SOUND: dict[str, object] = {
-    "annotation": kit_annotations.Words(),
-    "reader": kit_readers.Bars(),
-    "aggregator": kit_aggregators.Shares(),
-    "score": kit_scores.Scaled(),
-    "calibrator": kit_calibrators.Drawn(),
-    "combiner": kit_combiners.Mean(),
+    "annotation": Words(),
+    "reader": Bars(),
+    "aggregator": Shares(),
+    "score": Scaled(),
+    "calibrator": Drawn(),
+    "combiner": Mean(),
 }
-MUTANTS: dict[str, dict[str, Mutant]] = {
-    "annotation": kit_annotations.MUTANTS,
-    "reader": kit_readers.MUTANTS,
-    "aggregator": kit_aggregators.MUTANTS,
-    "score": kit_scores.MUTANTS,
-    "calibrator": kit_calibrators.MUTANTS,
-    "combiner": kit_combiners.MUTANTS,
-}
-EVERY = [(kind, name) for kind, mutants in MUTANTS.items() for name in mutants]
-"""A rule that demands several things has several components: ``shape/no examples``."""
 SIMULATIONS = {"coverage", "super-uniform"}
 """Rules that take a second: tried only on components that are made to break them."""
 
@@ -44,7 +30,7 @@ SIMULATIONS = {"coverage", "super-uniform"}
 def data(tmp_path: Path) -> dict[str, dict[str, Any]]:  # Any: arguments, by name
     """Arguments of the check of each kind."""
     path = tmp_path / "good.kit"
-    path.write_text(kit_readers.FILE, encoding="utf-8")
+    path.write_text(FILE, encoding="utf-8")
     return {"reader": {"path": path}}
 
 
@@ -63,15 +49,17 @@ def test_what_they_are_made_from_keeps_every_rule(
     assert {result.state for result in report.rules} == {"holds"}
 
 
-@pytest.mark.parametrize(("kind", "name"), EVERY, ids=[f"{k}-{name}" for k, name in EVERY])
+@pytest.mark.parametrize(
+    ("kind", "name"), [(kind, name) for kind, mutants in MUTANTS.items() for name in mutants]
+)
 def test_it_is_caught_by_its_rule_and_by_no_other(
     kind: str, name: str, data: dict[str, dict[str, Any]]
 ) -> None:
-    mutant, rule = MUTANTS[kind][name], name.partition("/")[0]
-    fixture = rules_of(kind).fixture(mutant.component, data.get(kind, {}))
-    broken = {rule} | mutant.also
+    component, rule = MUTANTS[kind][name], name.partition("/")[0]
+    fixture = rules_of(kind).fixture(component, data.get(kind, {}))
+    broken = {rule, ALSO.get((kind, name), rule)}
     tried = [rule for rule in rules(kind) if rule.name in broken or rule.name not in SIMULATIONS]
-    results = [try_rule(rule, mutant.component, fixture) for rule in tried]
+    results = [try_rule(rule, component, fixture) for rule in tried]
     fails = {result.name: result.detail for result in results if result.state == "fails"}
     assert fails.keys() == broken, fails
     assert fails[rule].strip()

@@ -3,43 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from pathlib import Path
 
-import attrs
 import pytest
 
-from kit_aggregators import MUTANTS, Shares
-from kit_annotations import Words
-from kit_combiners import Mean
-from kit_readers import FILE, Bars
-from kit_scores import Scaled, Smoothed
+from kit_components import FILE, Bars, Mean, Scaled, Shares, Smoothed, Words, after, changed
 from plausibly import testing
 from plausibly.errors import IncompatibleComponents, warn
 from plausibly.plugin import (
     AGGREGATOR,
     READER,
     SCORE,
-    CalibrationSummary,
-    Claim,
     Floats,
     Guarantee,
 )
-from plausibly.protocols import KINDS
-from plausibly.testing import check, check_aggregator, rules
+from plausibly.testing import check, check_aggregator
 from plausibly.testing.pytest import rules as pytest_rules
 from refusals import refused
 
+from .mutants import AGGREGATORS
+
 REASON = "annotators differ in skill"
-
-
-@attrs.frozen(kw_only=True)
-class Turned(Scaled):
-    """Scores that are turned round, and of one width."""
-
-    def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
-        scores: Floats = -probabilities.astype("float64")
-        return scores
 
 
 def failure(call: Callable[[], object]) -> str:
@@ -57,9 +41,10 @@ def test_a_sound_component_is_one_line() -> None:
 
 
 def test_failures_are_one_error() -> None:
-    lines = failure(lambda: testing.check_score_function(Turned())).splitlines()
+    turned = after(Scaled, "score", lambda scores, *_: -scores.astype("float64") / 2)
+    lines = failure(lambda: testing.check_score_function(turned)).splitlines()
     assert lines[:3] == [
-        "score Turned(scale=2.0): 10 of 12 rules hold, fails: 2",
+        "score Scaled(scale=2.0): 10 of 12 rules hold, fails: 2",
         "float32-kept  fails  from float32 it gives float64",
         "    wanted: From float32 it gives float32, and from float64 float64.",
     ]
@@ -68,14 +53,14 @@ def test_failures_are_one_error() -> None:
 
 def test_expected_failures_are_counted() -> None:
     expected = {"annotator-order": REASON}
-    component = MUTANTS["annotator-order"].component
+    component = AGGREGATORS["annotator-order"]
     report = check(AGGREGATOR, component, expected_failures=expected)
     assert str(report) == "18 of 19 rules hold, expected failure: 1"
     (result,) = [r for r in report.rules if r.state == "expected failure"]
     assert result.name == "annotator-order"
     assert result.detail.startswith(f"{REASON} (single-label: annotators turned round,")
     expected = {"example-order": "the first example is a reference"}
-    component = MUTANTS["example-order"].component
+    component = AGGREGATORS["example-order"]
     text = failure(lambda: check(AGGREGATOR, component, expected_failures=expected)).splitlines()
     assert text[0].endswith("17 of 19 rules hold, expected failure: 1, fails: 1")
     (order,) = [line for line in text if line.startswith("example-order  expected failure  ")]
@@ -102,32 +87,27 @@ def test_rules_that_cannot_be_run_are_counted() -> None:
         "its syntax)"
     )
 
-    class Elsewhere(Mean):
-        def guarantee(
-            self, claim: Claim, summary: CalibrationSummary, alpha: Fraction
-        ) -> Guarantee:
-            raise IncompatibleComponents("pair-incompatible", "only for augmented images")
+    def refuse(*_: object) -> Guarantee:
+        raise IncompatibleComponents("pair-incompatible", "only for augmented images")
 
-    assert str(testing.check_p_value_combiner(Elsewhere())) == (
+    assert str(testing.check_p_value_combiner(after(Mean, "guarantee", refuse))) == (
         "10 of 14 rules hold, not run: 4 (it does not go with drawn labels: only for augmented "
         "images)"
     )
 
 
 def test_a_broken_repr_fails_and_a_warning_does_not() -> None:
-    class Mute(Scaled):
-        def __repr__(self) -> str:
-            raise RuntimeError("no repr")
+    def mute(self: Scaled) -> str:
+        raise RuntimeError("no repr")
 
-    class Warns(Scaled):
-        def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
-            warn("old", "something to know")
-            return super().score(probabilities, uniform)
+    def warning(scores: Floats, *_: object) -> Floats:
+        warn("old", "something to know")
+        return scores
 
-    text = failure(lambda: check(SCORE, Mute()))
-    assert text.startswith("score Mute: 11 of 12 rules hold, fails: 1\n")
+    text = failure(lambda: check(SCORE, changed(Scaled, __repr__=mute)))
+    assert text.startswith("score Scaled: 11 of 12 rules hold, fails: 1\n")
     assert "RuntimeError: no repr" in text
-    assert not check(SCORE, Warns()).failed
+    assert not check(SCORE, after(Scaled, "score", warning)).failed
 
 
 def test_half_a_component_lacks_members() -> None:
@@ -143,27 +123,17 @@ def test_half_a_component_lacks_members() -> None:
     assert "any attribute can be set: make the class frozen, as by attrs" in lines
 
 
-class Pairs(Words):
-    """A kind of annotation without example."""
-
-    name = "pairs"
-
-
-class PairWins(Shares):
-    """An aggregator of that kind."""
-
-    accepts = frozenset({"pairs"})
-
-
+PAIRS = changed(Words, name="pairs")
+PAIR_WINS = changed(Shares, accepts=frozenset({"pairs"}))
 RECORDS = 'records=[("case 1", "r1", answer), ...] and labels=[...], or a method example() of both'
 CALLS: list[tuple[Callable[[], object], str, str]] = [
-    (lambda: testing.check_annotation(Pairs()), "kit-data-missing", f"hint {RECORDS}"),
+    (lambda: testing.check_annotation(PAIRS), "kit-data-missing", f"hint {RECORDS}"),
     (
-        lambda: testing.check_annotation(Pairs(), records=[("a", "b", "c")]),
+        lambda: testing.check_annotation(PAIRS, records=[("a", "b", "c")]),
         "kit-data-missing",
         "not about two examples",
     ),
-    (lambda: check_aggregator(PairWins()), "kit-data-missing", "no annotations of kind pairs"),
+    (lambda: check_aggregator(PAIR_WINS), "kit-data-missing", "no annotations of kind pairs"),
     (lambda: testing.check_reader(Bars(), path="x.csv"), "kit-data-missing", "is no file x.csv"),
     (lambda: testing.check_reader(Bars(), path=7), "kit-data-missing", "is no file 7"),  # type: ignore[arg-type]  # wrong on purpose
     (
@@ -188,30 +158,20 @@ def test_an_author_of_a_kind_passes_records_or_an_example(tmp_path: Path) -> Non
         def example(cls) -> tuple[list[tuple[str, str, str]], list[str]]:
             return [("1", "r", "a"), ("2", "r", "b"), ("2", "q", "a")], ["b", "a", "unused"]
 
-    class Wins(Shares):
-        accepts = frozenset({"words"})
-
     records, labels = Example.example()
     assert not testing.check_annotation(Example()).failed
     assert not testing.check_annotation(Example(), records=records, labels=labels).failed
     assert not testing.check_annotation(Example(), records=records).failed
-    report = check_aggregator(Wins(), annotations=Example().build(records, labels))
+    report = check_aggregator(
+        changed(Shares, accepts=frozenset({"words"})), annotations=Example().build(records, labels)
+    )
     assert [(r.name, r.detail) for r in report.rules if r.state == "not run"] == [
         ("one-label", "a table of one label cannot be made up for this kind")
     ]
-    report = check(AGGREGATOR, PairWins())
+    report = check(AGGREGATOR, PAIR_WINS)
     assert {r.state for r in report.rules if r.name in ("simplex", "label-order")} == {"not run"}
     path = tmp_path / "f.kit"
     path.write_text(FILE, encoding="utf-8")
     assert not testing.check_reader(Bars(), path=str(path), kind="single-label").failed
     with pytest.raises(AssertionError, match="the table is of kind single-label, not words"):
         testing.check_reader(Bars(), path=path, kind="words")
-
-
-@pytest.mark.parametrize("kind", KINDS, ids=[kind.name for kind in KINDS])
-def test_rules_have_names_and_sentences(kind: object) -> None:
-    every = rules(kind)  # type: ignore[arg-type]  # one of KINDS
-    assert len({rule.name for rule in every}) == len(every) >= 12
-    for rule in every:
-        assert rule.sentence.endswith("."), rule.name
-        assert rule.name == rule.name.lower()

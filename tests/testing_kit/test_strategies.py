@@ -12,7 +12,7 @@ import xarray as xr
 from hypothesis import Phase, find as find_least, given, settings, strategies as st
 
 import plausibly
-from kit_annotations import Words
+from kit_components import Words, changed
 from plausibly.data.annotations import check_table
 from plausibly.data.plausibilities import check_plausibilities
 from plausibly.data.validate import check_predictions
@@ -34,15 +34,13 @@ def example_of(
 
 
 @pytest.mark.parametrize("kind", data.ANSWERS)
-def test_tables_are_whole_and_can_be_aggregated(kind: str) -> None:
-    @FEW
-    @given(strategies.annotation_tables(kind))
-    def holds(table: xr.Dataset) -> None:
-        check_table(table, frozenset({kind}))
-        shares = check_plausibilities(plausibly.aggregate(table))
-        assert shares.sizes["label"] == table.sizes["label"] <= 4
-
-    holds()
+@FEW
+@given(drawn=st.data())
+def test_tables_are_whole_and_can_be_aggregated(kind: str, drawn: st.DataObject) -> None:
+    table = drawn.draw(strategies.annotation_tables(kind))
+    check_table(table, frozenset({kind}))
+    shares = check_plausibilities(plausibly.aggregate(table))
+    assert shares.sizes["label"] == table.sizes["label"] <= 4
 
 
 def test_tables_have_unknown_annotators_ranks_and_one_label() -> None:
@@ -50,30 +48,22 @@ def test_tables_have_unknown_annotators_ranks_and_one_label() -> None:
     example_of(tables, lambda table: (table.response_annotator < 0).any())
     example_of(tables, lambda table: table.sizes["label"] == 1)
     example_of(tables, lambda table: (table.mention_block > 1).any())
-    known = strategies.annotation_tables("single-label", unknown=False, max_examples=2)
 
-    @FEW
-    @given(known)
-    def holds(table: xr.Dataset) -> None:
-        assert (table.response_annotator >= 0).all()
-        assert table.sizes["example"] <= 2
 
-    holds()
+@FEW
+@given(strategies.annotation_tables("single-label", unknown=False, max_examples=2))
+def test_tables_of_known_annotators_and_few_examples(table: xr.Dataset) -> None:
+    assert (table.response_annotator >= 0).all()
+    assert table.sizes["example"] <= 2
 
 
 def test_a_kind_of_ones_own_brings_its_answers() -> None:
-    class Own(Words):
-        name = "own"
-
-    def words(labels: object) -> st.SearchStrategy[object]:
-        assert isinstance(labels, list)
-        return st.sampled_from(labels)
-
-    table = example_of(strategies.annotation_tables(Own(), answers=words))
+    own = changed(Words, name="own")
+    table = example_of(strategies.annotation_tables(own, answers=st.sampled_from))
     assert table.attrs["kind"] == "own"
     hint = "hint annotation_tables(kind, answers=lambda labels: a strategy of answers)"
     with refused("kit-data-missing", hint):
-        example_of(strategies.annotation_tables(Own()))
+        example_of(strategies.annotation_tables(own))
 
 
 @FEW

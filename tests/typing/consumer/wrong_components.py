@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import attrs
 import xarray as xr
 
 import plausibly
@@ -21,7 +20,6 @@ from plausibly.plugin import (
 )
 
 
-@attrs.frozen(kw_only=True)
 class WithoutAccepts:
     """Lacks a data member."""
 
@@ -29,7 +27,6 @@ class WithoutAccepts:
         raise NotImplementedError
 
 
-@attrs.frozen(kw_only=True)
 class Misspelt:
     """Has another name for its method."""
 
@@ -39,7 +36,6 @@ class Misspelt:
         raise NotImplementedError
 
 
-@attrs.frozen(kw_only=True)
 class WithoutKeys:
     """Takes too few arguments."""
 
@@ -49,7 +45,6 @@ class WithoutKeys:
         raise NotImplementedError
 
 
-@attrs.frozen(kw_only=True)
 class TextAccepts:
     """Has a data member of another type."""
 
@@ -59,7 +54,6 @@ class TextAccepts:
         raise NotImplementedError
 
 
-@attrs.frozen(kw_only=True)
 class ReadsLogits:
     """Says that it reads what no score reads."""
 
