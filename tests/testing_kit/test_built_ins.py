@@ -61,7 +61,9 @@ OTHERWISE: dict[str, list[dict[str, Any]]] = {
     "calibrator": [
         {"name": "monte-carlo", "draws": 1},
         {"name": "monte-carlo", "systematic": True},
+        {"name": "mondrian", "by": "label"},
         {"name": "mondrian", "by": "label", "inner": "monte-carlo"},
+        {"name": "mondrian", "by": "group", "inner": "monte-carlo"},
         {"name": "weighted", "by": "weight", "inner": "monte-carlo"},
         {"name": "augmentation", "scores": "pooled"},
         {"name": "augmentation", "scores": "separate"},
@@ -72,6 +74,7 @@ OTHERWISE: dict[str, list[dict[str, Any]]] = {
         {"name": "pac", "delta": 0.25, "bound": "held-out", "held_out": 0.9},
         {"name": "pac", "delta": 0.25, "bound": "binomial"},
         {"name": "pac", "delta": 0.25, "bound": "hoeffding-bentkus"},
+        {"name": "pac", "delta": 0.25},
     ],
 }
 TABLES = [
