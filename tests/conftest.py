@@ -27,7 +27,7 @@ IN_CI = bool(os.environ.get("CI"))
 MEASURED = 0.5  # seconds of the processor, of each test
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 DRIVERS = ("playwright", "axe_playwright_python")
-BUILDS = {"built", "installed", "wheels"}  # fixtures that build wheels or environments
+BUILDS = {"built", "installed"}  # fixtures that build wheels or environments
 NEEDS = {"shared": "realdata", "chromium": "browser"}  # what a fixture asks of a test that uses it
 
 # Examples that were drawn once are drawn again in CI: a red run can be repeated. No deadline, since

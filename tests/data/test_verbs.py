@@ -136,6 +136,8 @@ def test_arrays_become_frames_of_a_row_per_example() -> None:
     expected = to_frame(shares)
     assert expected.loc["x"].to_dict() == {"cat": 0.25, "dog": 0.75}
     assert to_frame(plausibly.to_sparse(shares)).equals(expected)
+    unnamed = to_frame(shares.expand_dims(augmentation=2))  # rows of augmentations are numbered
+    assert unnamed.index.tolist() == [(0, "x"), (0, "y"), (1, "x"), (1, "y")]
     with refused("dims-differ", "found example"):
         to_frame(shares.isel(label=0))
 

@@ -334,11 +334,11 @@ def to_frame(table: xr.Dataset | xr.DataArray) -> pd.DataFrame:
             )
         before = [dim for dim in array.dims if dim not in (names.EXAMPLE, names.LABEL)]
         ordered = array.transpose(*before, names.EXAMPLE, names.LABEL)
-        index = ordered.indexes[names.EXAMPLE]
+        index = ordered.get_index(names.EXAMPLE)
         if before:
-            levels = [ordered.indexes[dim] for dim in (*before, names.EXAMPLE)]
+            levels = [ordered.get_index(dim) for dim in (*before, names.EXAMPLE)]
             index = pd.MultiIndex.from_product(levels, names=[*before, names.EXAMPLE])
-        columns_of = ordered.indexes[names.LABEL]
+        columns_of = ordered.get_index(names.LABEL)
         return pd.DataFrame(ordered.values.reshape(len(index), -1), index, columns_of)
     rows = Rows.of(check_table(array))
     response, mention = rows.spread()
