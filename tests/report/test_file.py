@@ -182,7 +182,7 @@ def test_arguments_that_mean_nothing_are_refused(made: Made, tmp_path: Path) -> 
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("path", PAGE.glob("*.js"), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted(PAGE.glob("*.js")), ids=lambda path: path.name)
 def test_no_text_is_read_as_html(path: Path) -> None:
     ways = ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(")
     text = path.read_text("utf-8")
