@@ -88,19 +88,6 @@ def test_warnings_are_in_the_document_and_on_stderr_once(world: World) -> None:
     assert (ran.err, ran.document["warnings"]) == ("", [warning])
 
 
-def test_errors_are_in_the_document(world: World) -> None:
-    world.edit("votes.csv", "c03,w0,dog", "c03,w0,bird")
-    for line, name in ((CALIBRATE, "labels-differ"), ("calibrate --alhpa 0.1", "usage")):
-        ran = typed(line, "--json")
-        assert (ran.code, ran.document["command"]) == (2, "calibrate")
-        error = ran.document["error"]
-        fields = ("name", "what", "source", "expected", "found", "hint", "details", "exit")
-        assert (error["name"], tuple(error)) == (name, fields)
-        assert ran.err.startswith(f"error {name}: {error['what'][:20]}")
-        assert typed(line, "--quiet") == Ran(2, "", ran.err)
-    assert "--alpha" in error["what"]
-
-
 @pytest.mark.parametrize("command", [CALIBRATE, PREDICT, EVALUATE, "plugins list"])
 def test_json_is_one_document_without_nan_and_quiet_is_silent(sets: World, command: str) -> None:
     def refused(constant: str) -> None:
