@@ -171,6 +171,7 @@ finally: print([name for name in {HEAVY | COMMANDS!r} if name in sys.modules], f
 @pytest.mark.parametrize(
     ("words", "allowed"),
     [
+        ("--version", set()),
         ("--help", set()),
         ("demo --help", {"plausibly.cli.demo"}),
         ("calibrate --help", {*SETTINGS, "plausibly.cli.calibrate"}),
