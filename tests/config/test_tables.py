@@ -111,6 +111,7 @@ class Ordinary:
 @attrs.frozen(kw_only=True)
 class Outer:
     inner: Plain = Plain()
+    checked: Checked = Checked()
     data: Data | None = None
 
 
