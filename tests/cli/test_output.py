@@ -42,19 +42,14 @@ from plausibly.study import reading
 
 
 @pytest.mark.parametrize(
-    ("raised", "code", "name", "what"),
+    ("raised", "code", "said"),
     [
-        (ZeroDivisionError("by  0"), 1, "unexpected", "ZeroDivisionError: by 0"),
-        (KeyboardInterrupt(), 130, "interrupted", "plausibly calibrate was stopped"),
+        (ZeroDivisionError("by  0"), 1, "error unexpected: ZeroDivisionError: by 0"),
+        (KeyboardInterrupt(), 130, "error interrupted: plausibly calibrate was stopped"),
     ],
 )
 def test_unforeseen_errors_and_interruptions(
-    world: World,
-    monkeypatch: pytest.MonkeyPatch,
-    raised: BaseException,
-    code: int,
-    name: str,
-    what: str,
+    world: World, monkeypatch: pytest.MonkeyPatch, raised: BaseException, code: int, said: str
 ) -> None:
     def broken(*_: object, **__: object) -> None:
         raise raised
@@ -62,9 +57,9 @@ def test_unforeseen_errors_and_interruptions(
     monkeypatch.setattr(reading, "read_predictions", broken)
     ran = typed(CALIBRATE)
     assert (ran.code, ran.out) == (code, "")
-    assert ran.err.startswith(f"error {name}: {what}\n")
+    assert ran.err.startswith(f"{said}\n")
     error = typed(CALIBRATE, "--json").document["error"]
-    assert (error["name"], error["exit"]) == (name, code)
+    assert (f"error {error['name']}: {error['what']}", error["exit"]) == (said, code)
     debug = typed(CALIBRATE, "--debug")
     assert debug.code == code
     assert debug.err.startswith("Traceback (most recent call last):")
