@@ -188,7 +188,7 @@ def test_python_m_plausibly_is_the_command(world: World) -> None:
     assert ran.stdout == typed(CALIBRATE).out
     assert "\x1b" not in ran.stdout
     script = Path(sys.executable).with_name("plausibly")
-    words = [script, "calibrate", "-a", "x.csv"]
+    words = [str(script), "calibrate", "-a", "x.csv"]
     ran = subprocess.run(words, capture_output=True, encoding="utf-8", timeout=60)
     assert ran.returncode == 2
     assert ran.stderr.startswith("error usage: plausibly calibrate: missing option")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.metadata as metadata
 import sys
 from types import ModuleType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import attrs
 import pytest
@@ -145,13 +145,14 @@ def test_the_screens(world: Plugins, monkeypatch: pytest.MonkeyPatch) -> None:
 def odd(registrar: Registrar) -> None:
     """Offer components that need an extra, or cannot be made."""
     registrar.add(AGGREGATOR, "odd", "no_such_module_xyz:Glad", extra="crowd")
-    registrar.add(AGGREGATOR, "halfway", Halfway)
-    for name, target in {
+    wrong: dict[str, Any] = {  # Any: no score, or none that can be made
         "nameless": Nameless,
         "stubborn": Stubborn,
         "missing": "no_such_module_xyz:X",
-    }.items():
-        registrar.add(SCORE, name, target)
+        "halfway": Halfway,
+    }
+    for name, target in wrong.items():
+        registrar.add(AGGREGATOR if target is Halfway else SCORE, name, target)
 
 
 def kit(registrar: Registrar) -> None:

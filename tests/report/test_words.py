@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from functools import cache
+from typing import Any
 
 import attrs
 import numpy as np
@@ -74,7 +75,7 @@ def one_annotator() -> ReportData:
     return of_new(world(60, annotators=("ann",)))
 
 
-def said(value: object, place: str = "") -> Iterator[str]:
+def said(value: Any, place: str = "") -> Iterator[str]:  # Any: whatever JSON holds
     """Yield the sentences of a report with their places, and the titles of its guarantees."""
     if isinstance(value, dict):
         for key, item in value.items():
