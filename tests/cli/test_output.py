@@ -295,13 +295,10 @@ class Loud(ScoreFunction):
 
 
 class Exits(Reader):
-    """A reader that exits, at once or after a while."""
-
-    def __init__(self, after: float = 0.0) -> None:
-        self.after = after
+    """A reader that exits after a while."""
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        time.sleep(self.after)
+        time.sleep(0.3)
         raise SystemExit(3)
 
     def read(self, path: Path, labels: Sequence[str] | None) -> xr.Dataset:
@@ -328,7 +325,7 @@ def test_what_a_component_prints_is_no_result_and_its_exit_a_failure(world: Worl
 def test_a_slow_reader_is_named_on_a_terminal(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plausibly.register(READER, "slow", lambda: Exits(after=0.3))
+    plausibly.register(READER, "slow", Exits)
     monkeypatch.setattr(progress, "PATIENCE", 0.1)
     for stream, named in ((Terminal(), True), (io.StringIO(), False)):
         monkeypatch.setattr(sys, "stderr", stream)
