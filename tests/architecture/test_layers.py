@@ -7,9 +7,14 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
+from importlib.metadata import distribution, version
 from pathlib import Path
 
+import pytest
+
+import plausibly
 from imports import Import, Layer, imports_of, layers, loaded_by, modules
+from plausibly.registry import default
 
 PROJECT = Path(__file__).resolve().parents[2]
 MODULES = modules(PROJECT)
@@ -150,30 +155,49 @@ def test_slow_libraries_wait_until_they_are_used() -> None:
     )
 
 
-HEAVY = {"numpy", "xarray", "pandas", "scipy", "dask", "rich"}
-LOADED = "import sys; print(*{m.partition('.')[0] for m in sys.modules})"
+ARRAYS = {"numpy", "xarray", "pandas", "scipy", "dask", "rich"}
+SETTINGS = {"attrs", "attr", "cattrs", "pluggy"}
+LOWEST = [module for module in FRAMEWORK if layer_of(module).number == 0]
+PLUGIN = """
+from plausibly.errors import InputError
+from plausibly.plugin import AGGREGATOR, Registrar, hookimpl
+import plausibly_builtins.single_label, plausibly_builtins.combiners
+from plausibly import registry
+registry.default().entries()
+"""
+COMMANDS = "import plausibly.cli.app as a\nfor name in a.SUMMARIES: a.made(name)"
 
 
-def run(code: str) -> set[str]:
-    """Return the words that a fresh interpreter prints."""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return set(done.stdout.split())
+@pytest.mark.parametrize(
+    ("code", "slow"),
+    [
+        ("import plausibly", {*ARRAYS, *SETTINGS, "typer"}),
+        (f"import {', '.join([*LOWEST, *LAZY, 'plausibly.io'])}", ARRAYS),
+        (PLUGIN, {*ARRAYS, "cattrs", "typer"}),
+        # Commands import what they need when they run; their flags need the classes of settings.
+        (COMMANDS, {*ARRAYS, "jinja2", "matplotlib"}),
+    ],
+    ids=["package", "lowest layer and lazy modules", "plugins", "commands"],
+)
+def test_what_is_slow_is_not_loaded_before_it_is_used(code: str, slow: set[str]) -> None:
+    code += "\nimport sys; print(*{name.partition('.')[0] for name in sys.modules})"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not slow & set(ran.stdout.split())
 
 
-def test_layer_0_and_lazy_modules_load_no_arrays() -> None:
-    lowest = [module for module in FRAMEWORK if layer_of(module).number == 0]
-    assert not run(f"import {', '.join([*lowest, *LAZY, 'plausibly.io'])}\n{LOADED}") & HEAVY
+def test_every_lazy_name_can_be_loaded_and_no_other() -> None:
+    for module in map(import_module, LAZY):
+        assert all(hasattr(module, name) for name in module.__all__)
+        assert sorted(module.__all__) == dir(module)
+        with pytest.raises(AttributeError, match=f"'{module.__name__}' has no attribute 'nmae'"):
+            _ = module.nmae
+    assert plausibly.__version__ == version("plausibly")
+    assert plausibly.errors.InputError is plausibly.InputError
 
 
-def test_declaring_the_commands_loads_no_arrays() -> None:
-    """Commands import what they need when they run: so ``--help`` is quick."""
-    declare = "import plausibly.cli.app as a\nfor name in a.SUMMARIES: a.made(name)\n"
-    # Flags are looked up in the classes of settings, which need attrs, cattrs and pluggy.
-    assert not run(f"{declare}{LOADED}") & (HEAVY | {"jinja2", "matplotlib"})
-
-
-def test_every_lazy_name_can_be_loaded() -> None:
-    for module in LAZY:
-        loaded = import_module(module)
-        assert all(hasattr(loaded, name) for name in loaded.__all__)
-        assert sorted(loaded.__all__) == dir(loaded)
+def test_every_family_is_ready_and_nothing_is_plugged_into_pytest() -> None:
+    """A plugin of pytest would be imported by every test run of every user."""
+    points = distribution("plausibly").entry_points
+    families = {point.name for point in points.select(group="plausibly")}
+    assert {source.plugin for source in default().plugins() if source.builtin} == families
+    assert {point.group for point in points} == {"console_scripts", "plausibly"}

@@ -22,6 +22,7 @@ from .page import (
     overflowing,
     unfold,
     violations,
+    wrong_counts,
 )
 from .reports import READERS, findings, ranked, report, written
 
@@ -91,15 +92,27 @@ def test_hostile_names_stay_names_without_scripts(browser: Browser, hostile: Pat
         assert page.evaluate("document.documentElement.scrollWidth") == NARROW
 
 
-def test_419_labels_and_scores_below_zero(browser: Browser, tmp_path: Path) -> None:
-    data = report(ranked(findings(labels=[f"condition {i:03}" for i in range(419)])))
+def test_rankings_of_419_labels_and_scores_below_zero(browser: Browser, tmp_path: Path) -> None:
+    made = ranked(findings(labels=[f"condition {i:03}" for i in range(419)]))
+    risk = ("label", [i % 3 for i in range(419)])
+    data = report(attrs.evolve(made, predictions=made.predictions.assign_coords(risk=risk)))
     margins = tuple((-250,) * len(part) for part in data.cases.listed)
     data.cases.scores = (Section(name="margin", values=margins),)
     with opened(browser, written(tmp_path, data), width=NARROW) as page:
+        assert wrong_counts(page, data, data.view(0, 0)) == []
         unfold(page)
         scores = page.locator("#case [data-value=score]").all_inner_texts()
         assert set(scores) == {"\N{MINUS SIGN}0.250"}
         assert overflowing(page) == []
+        assert " = " in " ".join(page.locator("#case .words").all_inner_texts())
+        rows = page.locator("#case .judge:not(.head)").count()
+        assert f"{419 - rows} labels more" in page.locator("#case").inner_text()
+        choose(page, "sort", "risk of labels left out")
+        assert "risk 2" in page.locator("#case").inner_text()
+        answer = data.labels[data.cases.answers[0][0][1][0][0]].name
+        choose(page, "label", answer)
+        assert 0 < len(listed_cases(page)) <= 8
+        assert answer in page.locator("#case").inner_text()
 
 
 def test_one_example(browser: Browser, tmp_path: Path) -> None:

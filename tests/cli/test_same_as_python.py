@@ -69,18 +69,6 @@ def test_inline_tables_are_components_and_names_may_be_left_out(world: World) ->
     assert predictor.hashes is None
 
 
-def test_clusters_are_held_out_whole(world: World) -> None:
-    typed(f"{CALIBRATE} -e patients.csv --set examples.cluster=patient --combiner held-out-rank")
-    predictions = plausibly.read_predictions("probabilities.csv")
-    table = plausibly.read_examples("patients.csv")
-    predictions = predictions.assign_coords(patient=("example", table["patient"].values))
-    plausibilities = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
-    expected = plausibly.calibrate(
-        predictions, plausibilities, combiner="held-out-rank", cluster="patient"
-    )
-    assert plausibly.load_predictor("predictor.nc").fingerprint == expected.fingerprint
-
-
 def fingerprint(line: str) -> str:
     """Return the fingerprint of the predictor that a command makes."""
     ran = typed(line, "--json")
@@ -279,9 +267,8 @@ KNOWN = "predict p.nc -o s.csv -p new.csv -e new_patients.csv"
 
 
 @pytest.fixture
-def weighted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.chdir(tmp_path)
-    return make(tmp_path)
+def weighted(here: Path) -> World:
+    return make(here)
 
 
 def calibrated(calibrator: str, model: str = "-p probabilities.csv") -> Ran:

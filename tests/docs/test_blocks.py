@@ -23,8 +23,7 @@ from plausibly.protocols import KINDS
 from readme_world import LABELS, rows, write_files
 from template_world import Environment, installed
 
-from .pages import DOCS, name as name_of
-
+DOCS = run_pages.DOCS
 _STUDY = re.compile(r"^(?<!-->\n\n)```toml\n(.*?)^```$", re.M | re.S)
 
 
@@ -52,12 +51,6 @@ PAGES = {
 }
 """Number of blocks of each page, or of its section, that show what they print."""
 
-# Pages that bring their own files, or need none.
-OWN = (
-    *("agreement", "crowd", "files", "formats", "labels", "rankings"),
-    *("likelihood-ratios", "regions", "sklearn", "comparison"),
-    *("networks#Hugging Face", "networks#PyTorch"),
-)
 LONG = (
     *("serving", "studies", "rankings"),
     *("report", "agreement", "planning", "scores"),
@@ -93,14 +86,11 @@ def without_study_file(name: str, folder: Path) -> Path:
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in PAGES]
 )
-def test_blocks_show_what_they_print(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_blocks_show_what_they_print(name: str, tmp_path: Path) -> None:
     pytest.importorskip(NEEDED.get(name, "numpy"), reason="the page is about it")
-    monkeypatch.chdir(tmp_path)
-    if name not in OWN:
-        write_files(tmp_path)
-    check(without_study_file(name, tmp_path), PAGES[name])
+    page = without_study_file(name, tmp_path)
+    with run_pages.folder(tmp_path, page):
+        check(page, PAGES[name])
 
 
 @pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
@@ -111,7 +101,7 @@ def test_calibrators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", run_pages.pages(), ids=name_of)
+@pytest.mark.parametrize("page", run_pages.pages(), ids=lambda page: page.stem)
 def test_start_and_tutorials_show_what_they_print(page: Path, tmp_path: Path) -> None:
     with run_pages.folder(tmp_path, page):
         check(page)

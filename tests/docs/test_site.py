@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Iterator
 from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
@@ -18,9 +19,57 @@ from cli_world import run
 from plausibly.conformal.aggregate import DEFAULT_AGGREGATORS
 from plausibly.protocols import AGGREGATOR, CALIBRATOR, COMBINER, SCORE
 from plausibly.registry import default
-from readme_world import blocks, tables, write_files
+from readme_world import blocks, rows, tables, write_files
 
-from .pages import DOCS, PROJECT, links, menu, name, pages, sections
+PROJECT = Path(__file__).resolve().parents[2]
+DOCS = PROJECT / "docs"
+_FENCE = re.compile(r"^( *)(`{3,})[^\n]*\n.*?^\1\2$", re.MULTILINE | re.DOTALL)
+_MENU = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"!?\[(?:[^\[\]]|\[[^\[\]]*\])*\]\(([^()\s]*(?:\([^()\s]*\))?[^()\s]*)\)")
+
+
+def pages() -> list[Path]:
+    """Return every page of the site."""
+    return sorted(path for path in DOCS.rglob("*.md") if not path.parts[-2].startswith("_"))
+
+
+def name(page: Path) -> str:
+    """Return what a menu calls a page."""
+    return page.relative_to(DOCS).with_suffix("").as_posix()
+
+
+def without_code(text: str) -> str:
+    """Return a page without its blocks of code."""
+    return _FENCE.sub("", text)
+
+
+def links(text: str) -> list[str]:
+    return _LINK.findall(re.sub(r"`[^`\n]*`", "`", without_code(text)))
+
+
+def sections(text: str) -> set[str]:
+    counts: dict[str, int] = {}
+    anchors = set()
+    for title in re.findall(r"^#{1,6} +(.+?) *#*$", without_code(text), re.MULTILINE):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title).lower()
+        slug = re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
+        seen = counts.get(slug, 0)
+        counts[slug] = seen + 1
+        anchors.add(f"{slug}-{seen}" if seen else slug)
+    return anchors
+
+
+def menu() -> Iterator[str]:
+    for body in _MENU.findall((DOCS / "index.md").read_text(encoding="utf-8")):
+        lines = [line.strip() for line in body.splitlines() if line and not line.startswith(":")]
+        entries = [re.sub(r"^.*<(.+)>$", r"\1", line) for line in lines]
+        for entry in entries:
+            if "*" not in entry:
+                yield entry
+                continue
+            matching = (name(page) for page in sorted(DOCS.glob(f"{entry}.md")))
+            yield from (page for page in matching if page not in entries)
+
 
 NAMES = [name(page) for page in pages()]
 BESIDE = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md"]
@@ -142,13 +191,13 @@ def test_the_table_of_methods_is_whole_and_measured() -> None:
     }
     assert method[0] == ["expected", "average"]
     assert re.fullmatch(r"\*\*.*: start here\*\*", table[1][0])
-    rows = {(r[0], r[1]): r[5] for r in tables(DOCS / "calibrators_measured.md")[0][1:]}
+    measured = {(r[0], r[1]): r[5] for r in tables(DOCS / "calibrators_measured.md")[0][1:]}
     for names, row in zip(method, table[1:], strict=True):
         calibrator, combiner = (*names, "")[:2]
         if row[4]:
             by_combiner = calibrator == "monte-carlo" or combiner == "pac"
             procedure = combiner if by_combiner else calibrator
-            sizes = [rows[data, procedure] for data in ("crema_d", "imagenet16h")]
+            sizes = [measured[data, procedure] for data in ("crema_d", "imagenet16h")]
             assert row[4] == ", ".join(f"{float(size):.2f}" for size in sizes)
     assert {row[0].strip("`") for row in scores[1:]} == {
         entry.name for entry in default().entries(SCORE)
@@ -170,12 +219,18 @@ PARAMETERS: dict[str, dict[str, object]] = {
     "leave_out=t": {"leave_out": 0.1},
     **{f'"{scores}"': {"scores": scores} for scores in ("mean", "pooled", "separate")},
 }
+CLAIMS = {
+    "majority-vote": "the majority vote",
+    "mass": "holds 1 - t",
+    "risk": "mean risk left out",
+}
 
 
 @pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
-def test_the_table_of_methods_states_the_levels(
+def test_tables_of_methods_state_the_levels(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """That of the README names a score too."""
     monkeypatch.chdir(tmp_path)
     make(tmp_path)
     examples = plausibly.read_examples("patients.csv")
@@ -185,25 +240,28 @@ def test_the_table_of_methods_states_the_levels(
     views = plausibly.read_predictions("views.csv", augmentation="view")
     shares = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
     alpha = Fraction(1, 10)
-    words = {
-        "majority-vote": "the majority vote",
-        "mass": "holds 1 - t",
-        "risk": "mean risk left out",
-    }
-    for row in tables(DOCS / "choosing.md")[0][1:]:
-        calibrator, combiner = (*re.findall(r"`([^`]+)`", row[0]), "average")[:2]
+    readme = rows((PROJECT / "README.md").read_text(encoding="utf-8"), "calibrator")
+    methods = [(f"{row[0]}, {row[1]}", row[2]) for row in readme]
+    methods += [(row[0], row[1]) for row in tables(DOCS / "choosing.md")[0][1:]]
+    for method, claim in methods:
+        calibrator, combiner, score = (*re.findall(r"`([^`]+)`", method), "average", "")[:3]
         name, _, parameter = calibrator.rstrip(")").partition("(")
-        like = {"name": name, **PARAMETERS.get(parameter, {})}
-        used = views if name == "augmentation" else model
-        guarantee = plausibly.calibrate(used, shares, calibrator=like, combiner=combiner).guarantee(
-            alpha
-        )
+        by = {"by": "site"} if calibrator == "mondrian" else {}
+        guarantee = plausibly.calibrate(
+            views if name == "augmentation" else model,
+            shares,
+            calibrator={"name": name, **by, **PARAMETERS.get(parameter, {})},
+            combiner=combiner,
+            score={"name": score, "order": "columns"} if "score" in method else "probability",
+        ).guarantee(alpha)
         exact = Fraction(9, 10) if combiner != "ecdf" else guarantee.level
         level = 1 - 2 * alpha if "separate" in parameter else exact
-        assert guarantee.level == level, calibrator
-        assert words.get(guarantee.target, "1 - ") in row[1] or combiner == "ecdf"
-        assert (guarantee.per != "") is (name == "mondrian")
-        assert (guarantee.confidence is not None) is (combiner == "pac")
+        assert guarantee.level == level, method
+        assert CLAIMS.get(guarantee.target, "1 - ") in claim or combiner == "ecdf", method
+        if combiner != "ecdf":
+            assert (guarantee.target == "aggregated") == claim.startswith("1 - "), method
+        assert (guarantee.per != "") is (name == "mondrian"), method
+        assert (guarantee.confidence is not None) is ("with probability 1 - delta" in claim), method
 
 
 def test_the_study_file_is_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,13 +6,13 @@ the first moments of every test, also of the one after a long one.
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from coverage import Coverage
 
 pytestmark = pytest.mark.slow
 CONFTEST = Path(__file__).resolve().parents[1] / "conftest.py"
@@ -142,14 +142,11 @@ def test_the_first_moments_are_measured(tmp_path: Path, options: tuple[str, ...]
     project = written(tmp_path, MEASURED)
     (project / "measured_module.py").write_text(MODULE, "utf-8")
     (project / "coveragerc").write_text(RULES, "utf-8")
-    places = {"COVERAGE_FILE": str(tmp_path / "measured"), "PYTHONPATH": str(project)}
-    rules = f"--rcfile={project / 'coveragerc'}"
-    for words in (
-        ("run", rules, *PYTEST, *options),
-        ("combine", "--quiet", rules),
-        ("json", "--quiet", rules, "-o", "lines.json"),
-    ):
-        status, output = run(project, "-m", "coverage", *words, **places)
-        assert status == 0, output
-    lines = json.loads((project / "lines.json").read_text("utf-8"))
-    assert lines["files"]["measured_module.py"]["missing_lines"] == [5]  # `late`
+    rules, data = project / "coveragerc", tmp_path / "measured"
+    words = ("-m", "coverage", "run", f"--rcfile={rules}", *PYTEST, *options)
+    status, output = run(project, *words, COVERAGE_FILE=str(data), PYTHONPATH=str(project))
+    assert status == 0, output
+    measured = Coverage(data_file=data, config_file=str(rules))
+    measured.combine()
+    *_, missing, _ = measured.analysis2(str(project / "measured_module.py"))
+    assert missing == [5]  # `late`

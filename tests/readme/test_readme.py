@@ -15,7 +15,6 @@ import plausibly
 from cli_world import run
 from plausibly.demo import study, subjects
 from plausibly.errors import PlausiblyWarning
-from plausibly.io import with_coordinates
 from readme_world import blocks, commands, indented, rows
 
 
@@ -69,27 +68,6 @@ def test_the_files_shown_are_those_of_the_example(readme: str, folder: Path) -> 
     for place, name in enumerate(("votes.csv", "probabilities.csv")):
         lines = (folder / name).read_text(encoding="utf-8").splitlines()
         assert [line[place] for line in columns] == lines[:4]
-
-
-def test_the_table_of_methods_states_what_they_guarantee(readme: str, folder: Path) -> None:
-    predictions = with_coordinates(
-        plausibly.read_predictions("probabilities.csv"), plausibly.read_examples("examples.csv")
-    )
-    votes = plausibly.read_annotations("votes.csv")
-    for calibrator, combiner, claimed, _ in rows(readme, "calibrator"):
-        name = calibrator.strip("`")
-        combiner, _, score = combiner.replace("`", "").partition(", score ")
-        guarantee = plausibly.calibrate(
-            predictions,
-            votes,
-            calibrator={"name": name, "by": "site"} if name == "mondrian" else name,
-            combiner=combiner,
-            score={"name": score, "order": "columns"} if score else "probability",
-        ).guarantee(0.1)
-        assert guarantee.level == pytest.approx(0.9)
-        assert (guarantee.target == "aggregated") == claimed.startswith("1 - alpha")
-        assert (guarantee.confidence is not None) == ("with probability 1 - delta" in claimed)
-        assert (guarantee.per != "") == ("in each group" in claimed)
 
 
 def test_extras_are_those_of_the_package(project: Path) -> None:

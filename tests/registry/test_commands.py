@@ -40,6 +40,7 @@ class Tempered(Frequency):
 class Nameless:
     """A score whose types exist for checkers only."""
 
+    __module__ = "in_memory_more"
     randomised: ClassVar[bool] = False
     reads: ClassVar[str] = "probability"
 
@@ -104,21 +105,59 @@ def plain(ran: Ran) -> str:
     return ran.out
 
 
+def shown(*lines: str) -> list[str]:
+    """Return command lines with what they print."""
+    result = []
+    for line in lines:
+        ran = run(*line.split())
+        result += [f"$ plausibly {line}", f"exit code {ran.code}", *ran.out.splitlines(), ran.err]
+    return result
+
+
 def test_the_screens(world: Plugins, monkeypatch: pytest.MonkeyPatch) -> None:
     """As recorded in ``nets/plugins.txt``."""
-    lines = []
-    off = "--disable-plugin thesis --disable-plugin house-rules plugins list"
-    for words in ("plugins list", "plugins check", "plugins info thesis", off):
-        if words == off:
-            monkeypatch.setenv(VARIABLE, "votes, chatty")
-        ran = run(*words.split())
-        lines += [f"$ plausibly {words}", f"exit code {ran.code}", *ran.out.splitlines(), ran.err]
-    nets.compare("plugins.txt", lines)
+    registry.default().register(SCORE, "gone", "no_such_module_xyz:Gone")
+    lines = shown(
+        "plugins list",
+        "plugins check",
+        "plugins check house:house-min --json",
+        "plugins info thesis",
+        "plugins info pairs chatty empty gone",
+        "plugins info pairs tempered --json",
+    )
+    monkeypatch.setenv(VARIABLE, "votes, chatty")
+    lines += shown("--disable-plugin thesis --disable-plugin house-rules plugins list")
     known = registry.default().disabled()
     assert {str(source) for source in known} == {
         "votes (plausibly 0.2)",
         "chatty (chatty-plugin 0.2)",
     }
+    world.add("odd", odd, distribution="odd-plugin")
+    world.add("kit", kit)
+    monkeypatch.setattr(
+        "plausibly.registry.listing.missing", lambda _, extra: ("crowd-kit",) if extra else ()
+    )
+    use(monkeypatch, world.registry())
+    lines += shown("plugins list --kind aggregator", "plugins check odd", "plugins check")
+    nets.compare("plugins.txt", lines)
+
+
+def odd(registrar: Registrar) -> None:
+    """Offer components that need an extra, or cannot be made."""
+    registrar.add(AGGREGATOR, "odd", "no_such_module_xyz:Glad", extra="crowd")
+    wrong: dict[str, Any] = {  # Any: no score, or none that can be made
+        "nameless": Nameless,
+        "stubborn": Stubborn,
+        "missing": "no_such_module_xyz:X",
+        "halfway": Halfway,
+    }
+    for name, target in wrong.items():
+        registrar.add(AGGREGATOR if target is Halfway else SCORE, name, target)
+
+
+def kit(registrar: Registrar) -> None:
+    for name in ("glad", "mace"):
+        registrar.add(AGGREGATOR, name, f"no_such_module_xyz:{name}", extra="crowd")
 
 
 def test_the_list_runs_no_plugin_that_is_off(
@@ -128,70 +167,6 @@ def test_the_list_runs_no_plugin_that_is_off(
     assert "chatty" not in world.imported
     monkeypatch.setenv(STRICT, "1")
     assert plain(run("plugins", "list")) == out
-    registry.default().register(AGGREGATOR, "mine", Tempered)
-    out = plain(run("plugins", "list", "--kind", "aggregator"))
-    assert "  mine       (registered here)\n" in out
-
-
-def test_components_that_need_an_extra(world: Plugins, monkeypatch: pytest.MonkeyPatch) -> None:
-    def kit(registrar: Registrar) -> None:
-        for name in ("glad", "mace"):
-            registrar.add(AGGREGATOR, name, f"no_such_module_xyz:{name}", extra="crowd")
-
-    monkeypatch.setattr(
-        "plausibly.registry.listing.missing", lambda _, extra: ("crowd-kit",) if extra else ()
-    )
-    odd = offering("odd", "no_such_module_xyz:Glad", AGGREGATOR, extra="crowd")
-    world.add("odd", odd, distribution="odd-plugin")
-    world.add("kit", kit)
-    use(monkeypatch, world.registry())
-    out = run("plugins", "list", "--kind", "aggregator").out
-    assert '  odd        (odd-plugin 0.2, needs extra "crowd")\n' in out
-    assert 'needs extra "crowd"  odd (odd-plugin 0.2): crowd-kit not installed\n' in out
-    assert 'needs extra "crowd"  kit (plausibly 0.2): crowd-kit not installed\n' in out
-    assert out.count("not installed") == 2
-    out = plain(run("plugins", "check", "odd"))
-    assert out.startswith('EXTRA   odd-plugin 0.2  aggregator odd:odd: needs the extra "crowd":')
-    assert out.endswith('hint  pip install "odd-plugin[crowd]"\nplugins 1, 0 failed\n')
-    out = run("plugins", "check").out
-    assert """EXTRA   2 of plausibly's components  pip install "plausibly[crowd]"\n""" in out
-
-
-def test_the_check_of_one_component(world: Plugins) -> None:
-    ran = run("plugins", "check", "house:house-min", "--json")
-    assert ran.code == 3
-    document = ran.document
-    (checked,) = document.pop("checked")
-    assert document == {"command": "plugins check", "failed": 1, "warnings": []}
-    source = {"plugin": "house", "distribution": "house-rules", "version": "1.3"}
-    component = {**source, "kind": "combiner", "name": "house-min"}
-    assert checked.pop("reason").endswith("found combine(p_values, alpha)")
-    assert checked.pop("hint").startswith("fix it as the Protocol PValueCombiner")
-    assert checked == {**component, "state": "failed", "stage": "making"}
-
-
-NOT_RESOLVED = f"the parameters of {__name__}.Nameless have types that do not exist at run time"
-
-
-@pytest.mark.parametrize(
-    ("kind", "target", "line"),
-    [
-        (SCORE, Nameless, f"score odd:odd, at making: {NOT_RESOLVED}"),
-        (SCORE, Stubborn, 'score odd:odd, at making: score "odd": no such model'),
-        (SCORE, "no_such_module_xyz:X", 'score odd:odd, at loading: score "odd" of odd'),
-        (AGGREGATOR, Halfway, 'aggregator odd:odd, at making: aggregator "odd" of odd'),
-    ],
-)
-def test_components_that_cannot_be_made(
-    world: Plugins,
-    kind: Kind[Any],  # Any: each kind has its own Protocol
-    target: object,
-    line: str,
-) -> None:
-    world.add("odd", offering("odd", target, kind), distribution="odd-plugin")
-    ran = run("plugins", "check", "odd")
-    assert (ran.code, ran.err) == (3, "")
-    assert " ".join(ran.out.split()).startswith(f"FAILED odd-plugin 0.2 {line}")
 
 
 def test_the_kit_checks_components_of_others_and_named_ones(
@@ -211,44 +186,15 @@ def test_the_kit_checks_components_of_others_and_named_ones(
     kit.__dict__["check"] = check
     monkeypatch.setitem(sys.modules, "plausibly.testing", kit)
     registry.default().register(AGGREGATOR, "mine", Frequency)
-    ran = run("plugins", "check", "--rules")
-    assert ran.code == 3
-    assert sorted(checked) == ["aggregator Frequency", "aggregator Smoothed"]
-    assert "aggregator Smoothed: 1 of 2 rules hold, 1 fails rule" in " ".join(ran.out.split())
-    assert "\n          rule  state\n" in ran.out, "the kit's own lines stay"
-    assert "ok      registered here  aggregator (this run):mine: 23 rules" in ran.out
-    assert run("plugins", "check", "frequency", "--rules").out == (
-        "ok      plausibly 0.2  aggregator votes:frequency: 23 rules, 1 expected failure\n"
-        "plugins 1, 0 failed\n"
+    lines = shown(
+        "plugins check --rules",
+        "plugins check frequency --rules",
+        "plugins check least --rules",
     )
-    ran = run("plugins", "check", "least", "--rules")
-    assert ran.code == 3
-    assert (
-        "combiner calibration:least, at rules: what it gives is\n          odd, found NaN"
-        in ran.out
-    )
-
-
-def test_the_info_of_plugins_and_components(world: Plugins) -> None:
-    registry.default().register(SCORE, "gone", "no_such_module_xyz:Gone")
-    out = plain(run("plugins", "info", "pairs", "chatty", "empty", "gone"))
-    for line in (
-        "state   failed at registration: No module named 'polars'\n",
-        "state   disabled: PLAUSIBLY_DISABLE_PLUGINS names chatty\n",
-        "state   ready: it registers nothing\n",
-        'unknown  score "gone" of this run cannot be loaded: expected a class or function\n',
-    ):
-        assert line in out
-    document = run("plugins", "info", "tempered", "--json").document
-    assert document["plugins"] == []
-    (component,) = document["components"]
-    words = {"type": "a number", "default": "", "help": "Above 1 flattens."}
-    assert component["parameters"] == [{"name": "temperature", "required": True, **words}]
-    wanted = {"name": "tempered", "state": "ready", "target": "in_memory_more:Tempered"}
-    assert wanted.items() <= component.items()
-    (plugin,) = run("plugins", "info", "pairs", "--json").document["plugins"]
-    assert (plugin["state"], plugin["stage"]) == ("failed", "registration")
-    assert plugin["offers"] == []
+    nets.compare("plugins_rules.txt", lines)
+    of_others, named = checked[:-2], checked[-2:]
+    assert sorted(of_others) == ["aggregator Frequency", "aggregator Smoothed"]
+    assert named == ["aggregator Frequency", "combiner Least"]
 
 
 def test_the_info_of_the_installation(world: Plugins, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,18 +7,12 @@ from typing import Any, ClassVar, cast
 
 import pytest
 
-from plausibly.plugin import AGGREGATOR, COMBINER, SCORE
+from plausibly.plugin import AGGREGATOR, SCORE
 from plausibly.protocols import Aggregator, PValueCombiner, ScoreFunction
 from plausibly.registry import Registry
 from plausibly.registry.conformance import problems
 from refusals import refused
-from registry_components import (
-    Frequency,
-    HouseMin,
-    Least,
-    Plugins,
-    offering,
-)
+from registry_components import Frequency, Least, Plugins
 
 
 class Scored:
@@ -81,17 +75,6 @@ def test_methods_of_an_object_and_of_its_class(function: object, form: str | Non
     assert faults(Scored, ScoreFunction, score=function) == expected
     of_class = problems(type("Changed", (Scored,), {"score": function}), ScoreFunction)
     assert [problem.found for problem in of_class] == [form] * len(expected)
-
-
-def test_the_component_and_its_plugin_are_named(plugins: Plugins) -> None:
-    hook = offering("house-min", HouseMin, COMBINER)
-    plugins.add("house", hook, distribution="house-rules", version="1.3")
-    what = 'combiner "house-min" of house (house-rules 1.3), member combine'
-    with refused("component-invalid", what, "hint fix it as the Protocol PValueCombiner") as caught:
-        plugins.registry().create(COMBINER, "house-min")
-    problem = {"member": "combine", "expected": "combine(p, held_out)"}
-    problems = [problem | {"found": "combine(p_values, alpha)"}]
-    assert caught.value.details == {"problems": problems}
 
 
 @pytest.mark.parametrize(

@@ -226,12 +226,18 @@ def test_names_that_a_plugin_cannot_have(plugins: Plugins, name: str) -> None:
         assert made.create(AGGREGATOR, "votes:frequency") == Frequency()
 
 
+INVALID, UNLOADABLE = "component-invalid", "component-unloadable"
+
+
 @pytest.mark.parametrize(
-    ("target", "module", "error"),
+    ("target", "module", "error", "reason"),
     [
-        (Half, "", "component-invalid"),
-        ("half_xyz:Frequency", "from registry_components import Frequency\n", "component-invalid"),
-        ("half_xyz:Half", "import sys\nsys.exit(3)\n", "component-unloadable"),
+        (Half, "", INVALID, "combine"),
+        ("half_xyz:Frequency", "from registry_components import Frequency\n", INVALID, "combine"),
+        ("half_xyz:Half", "import sys\nsys.exit(3)\n", UNLOADABLE, "SystemExit: 3"),
+        ("no_such_module_xyz:A", "", UNLOADABLE, "No module named 'no_such_module_xyz'"),
+        ("half_xyz:Nothing", "", UNLOADABLE, "AttributeError: module 'half_xyz' has no"),
+        ("half_xyz:sys", "import sys\n", UNLOADABLE, "TypeError: half_xyz:sys is no class"),
     ],
 )
 def test_a_component_that_fails(
@@ -241,6 +247,7 @@ def test_a_component_that_fails(
     target: Any,  # Any: a class or a place
     module: str,
     error: str,
+    reason: str,
 ) -> None:
     """Other components of its plugin work."""
 
@@ -254,8 +261,9 @@ def test_a_component_that_fails(
     plugins.add("thesis", hook, distribution="thesis-pl")
     made = plugins.registry()
     with warnings.catch_warnings(action="error"):
-        with refused(error, 'combiner "half" of thesis (thesis-pl 0.2)'):
+        with refused(error, 'combiner "half" of thesis (thesis-pl 0.2)', reason) as caught:
             made.create(COMBINER, "half")
+        assert error == INVALID or caught.value.hint == "fix or reinstall thesis-pl"
         assert made.create(COMBINER, "whole") == Least()
     assert made.failures() == ()
 
@@ -272,6 +280,8 @@ def test_a_component_of_this_run_can_be_fixed(plugins: Plugins) -> None:
         made.create(COMBINER, "mine")
     answers[0] = Least()
     assert made.create(COMBINER, "mine") == Least()
-    with refused("component-invalid", "member combine expected combine(p, held_out)"):
+    with refused("component-invalid", "member combine expected combine(p, held_out)") as caught:
         made.register(COMBINER, "other", Half)  # type: ignore[arg-type]  # the mistake
+    problem = {"member": "combine", "expected": "combine(p, held_out)", "found": "no combine"}
+    assert caught.value.details == {"problems": [problem]}
     assert {e.name for e in made.entries(COMBINER)} == {"least", "mine"}

@@ -12,7 +12,6 @@ import pytest
 
 from plausibly.registry import registry
 from plausibly.registry.entries import VARIABLE
-from registry_components import write_distribution
 
 GOOD = """
 from plausibly.plugin import AGGREGATOR, Registrar, hookimpl
@@ -25,12 +24,25 @@ def tell_plausibly(registrar: Registrar) -> None:
 BROKEN = {
     "pairs": "import no_such_module_xyz\n",
     "quits": "import sys\nsys.exit(3)\n",
-    "scores": "",
+    "scores": "\n",
     "half": "from plausibly.plugin import COMBINER, hookimpl\n\n\n@hookimpl\n"
     "def register(registrar):\n"
     '    registrar.add(COMBINER, "half-combiner", "half:Combiner")\n'
     '    raise KeyError("licence")\n',
 }
+
+
+def write_distribution(
+    folder: Path, name: str, plugin: str, text: str = "", version: str = "0.1"
+) -> None:
+    """Write an installed distribution: its metadata, its entry point, and its module, if any."""
+    info = folder / f"{name.replace('-', '_')}-{version}.dist-info"
+    info.mkdir(parents=True)
+    head = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+    (info / "METADATA").write_text(head, encoding="utf-8")
+    (info / "entry_points.txt").write_text(f"[plausibly]\n{plugin} = {plugin}_pl\n", "utf-8")
+    if text:
+        (folder / f"{plugin}_pl.py").write_text(text, encoding="utf-8")
 
 
 def python(code: str, path: Path) -> str:
@@ -54,9 +66,7 @@ def python(code: str, path: Path) -> str:
 def environment(tmp_path: Path) -> Path:
     """An environment with a plugin that works, broken ones, and metadata that cannot be read."""
     for plugin, text in {"thesis": GOOD, **BROKEN}.items():
-        modules = {f"{plugin}_pl": text}
-        plugins = {plugin: f"{plugin}_pl"}
-        write_distribution(tmp_path, f"{plugin}-pl", plugins=plugins, modules=modules)
+        write_distribution(tmp_path, f"{plugin}-pl", plugin, text)
     info = tmp_path / "malformed-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: malformed\nVersion: 1.0\n")
@@ -103,10 +113,9 @@ for failure in registry.default().failures():
 
 def test_a_distribution_that_is_installed_twice_counts_once(tmp_path: Path) -> None:
     good, again, newer = (tmp_path / name for name in ("good", "again", "newer"))
-    plugins, modules = {"thesis": "thesis_pl"}, {"thesis_pl": GOOD}
-    write_distribution(good, "thesis-pl", plugins=plugins, modules=modules)
+    write_distribution(good, "thesis-pl", "thesis", GOOD)
     again.symlink_to(good, target_is_directory=True)
-    write_distribution(newer, "Thesis.PL", plugins=plugins, modules={}, version="0.0.9")
+    write_distribution(newer, "Thesis.PL", "thesis", version="0.0.9")
     python(
         f"import sys; sys.path += [{str(again)!r}, {str(newer)!r}]\n"
         "from plausibly.registry import default\n"

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from pathlib import Path
 
 import attrs
 import numpy as np
 import pytest
+import xarray as xr
 
 import plausibly
-from plausibly.report.write import Report, render
+from plausibly.report.write import PAGE, Report, render
 from refusals import refused
-from report_world import METHODS, Made, compared, embedded, of_new, table, world
+from report_world import LABELS, METHODS, Made, compared, embedded, of_new, table, world
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -68,31 +70,21 @@ def test_the_same_data_give_the_same_bytes_in_any_order(made: Made, tmp_path: Pa
     assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
 
 
-@pytest.fixture(scope="module")
-def hostile() -> Made:
-    return world(
+def test_every_name_is_text_and_the_page_says_that_there_are_names(tmp_path: Path) -> None:
+    hostile = world(
         40,
         labels=HOSTILE[:4],
         examples=[f"{HOSTILE[at % len(HOSTILE)]} {at}" for at in range(40)],
         annotators=HOSTILE[:3],
     )
-
-
-def test_every_text_is_text(hostile: Made) -> None:
-    data = of_new(hostile)
-    page = render(data)
+    report = written(hostile, tmp_path / "report.html")
+    assert not set("<>&\u2028\u2029") & set(report.data.to_text())
+    page = report.path.read_text("utf-8")
     assert "<script>alert" not in page
     assert "<img src=x" not in page
     shown = embedded(page)
-    assert shown["cases"]["names"] == list(data.cases.names)
+    assert shown["cases"]["names"] == list(report.data.cases.names)
     assert [label["name"] for label in shown["labels"]] == list(HOSTILE[:4])
-    text = data.to_text()
-    assert not set("<>&\u2028\u2029") & set(text)
-
-
-def test_names_are_those_of_the_data_and_the_page_says_so(hostile: Made, tmp_path: Path) -> None:
-    page = written(hostile, tmp_path / "report.html").path.read_text("utf-8")
-    shown = embedded(page)
     assert shown["cases"]["annotators"] == sorted(HOSTILE[:3])
     assert {row["name"] for row in shown["disagreement"]["annotators"]} == {*HOSTILE[:3]}
     # What stands on the page without scripts.
@@ -122,6 +114,21 @@ def test_an_anonymous_report_has_no_names_and_no_mapping(made: Made, tmp_path: P
     for view, another in zip(named["views"], shown["views"], strict=True):
         for name in ("vote", "weak", "sizes", "realised"):
             assert view[name] == another[name]
+
+
+def test_risk_is_shown_with_the_highest_that_a_set_leaves_out(made: Made, tmp_path: Path) -> None:
+    risks = ["low", "high", "medium", "low"]
+    table = xr.Dataset(coords={"label": list(LABELS), "risk": ("label", risks)})
+    report = written(made, tmp_path / "report.html", labels=table).data
+    severity = [0, 2, 1, 0]
+    assert [(label.risk, label.severity) for label in report.labels] == [
+        *zip(risks, severity, strict=True)
+    ]
+    shares, cases = made.plausibilities.values[30:], report.cases
+    for at, (listed, bits) in enumerate(zip(cases.listed, cases.sets[0], strict=True)):
+        inside = {label for j, label in enumerate(listed) if bits >> j & 1}
+        left = [severity[k] for k in range(4) if shares[at, k] > 0 and k not in inside]
+        assert cases.severity_missed[0][at] == max(left, default=-1)
 
 
 PIXEL = (
@@ -173,3 +180,22 @@ def test_arguments_that_mean_nothing_are_refused(made: Made, tmp_path: Path) -> 
         with refused(name, hint):
             plausibly.write_report(source, tmp_path / "report.html", **options)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("path", sorted(PAGE.glob("*.js")), ids=lambda path: path.name)
+def test_no_text_is_read_as_html(path: Path) -> None:
+    ways = ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(")
+    text = path.read_text("utf-8")
+    assert [way for way in ways if way in text] == []
+    assert not re.search(r"\{[{%#]", text), "Jinja would read it"
+
+
+def test_the_page_asks_for_nothing_and_holds_every_script_and_style(made: Made) -> None:
+    page = render(of_new(made))
+    assert "default-src 'none'" in page
+    assert re.findall(r"<(?:link|script|img|iframe)[^>]*(?:src|href)=[\"'](?!data:)", page) == []
+    addresses = set(re.findall(r"https?://[^\s\"'<)]+", page))
+    assert addresses == {"http://www.w3.org/2000/svg"}  # a name, not an address to load
+    for path in PAGE.iterdir():
+        if path.is_file() and path.suffix != ".j2":
+            assert path.read_text("utf-8").strip() in page

@@ -206,19 +206,3 @@ def test_fewer_are_shown_where_they_would_not_fit() -> None:
     assert len(few.to_text()) <= len(whole.to_text()) // 3
     assert set(few.names) < set(whole.names)
     assert "as many as fit into a file of 5 MB" in few.shown_sentence
-
-
-def test_risk_is_shown_with_the_highest_that_a_set_leaves_out() -> None:
-    made = world(80)
-    risks = ["low", "high", "medium", "low"]
-    known = made.predictions.assign_coords(risk=("label", risks))
-    report = of_new(attrs.evolve(made, predictions=known))
-    severity = [0, 2, 1, 0]
-    assert [(label.risk, label.severity) for label in report.labels] == [
-        *zip(risks, severity, strict=True)
-    ]
-    shares, cases = made.plausibilities.values[30:], report.cases
-    for at, (listed, bits) in enumerate(zip(cases.listed, cases.sets[0], strict=True)):
-        inside = {label for j, label in enumerate(listed) if bits >> j & 1}
-        left = [severity[k] for k in range(4) if shares[at, k] > 0 and k not in inside]
-        assert cases.severity_missed[0][at] == max(left, default=-1)

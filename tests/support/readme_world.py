@@ -38,10 +38,6 @@ def commands(text: str) -> list[list[str]]:
     return [shlex.split(line)[1:] for line in lines if line.startswith("plausibly ")]
 
 
-def links(text: str) -> list[str]:
-    return re.findall(r"\]\(([^)\s]+)\)", text)
-
-
 def tables(page: Path) -> list[list[list[str]]]:
     """Return the cells of each table of a page, row by row, without the line below the head."""
     return _tables(page.read_text(encoding="utf-8"))

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import sys
-import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, Literal
 
@@ -143,23 +141,3 @@ class Plugins:
             return list(map(attrs.evolve, self.others))
 
         return Registry(lambda: map(attrs.evolve, self.own), others)
-
-
-def write_distribution(
-    folder: Path,
-    name: str,
-    *,
-    plugins: Mapping[str, str],
-    modules: Mapping[str, str],
-    version: str = "0.1",
-) -> None:
-    """Write an installed distribution: its metadata, its entry points, and its modules."""
-    info = folder / f"{name.replace('-', '_')}-{version}.dist-info"
-    info.mkdir(parents=True)
-    info.joinpath("METADATA").write_text(
-        f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n", encoding="utf-8"
-    )
-    points = "\n".join(f"{plugin} = {value}" for plugin, value in plugins.items())
-    info.joinpath("entry_points.txt").write_text(f"[plausibly]\n{points}\n", encoding="utf-8")
-    for module, text in modules.items():
-        (folder / f"{module}.py").write_text(textwrap.dedent(text), encoding="utf-8")
