@@ -45,14 +45,6 @@ def test_json_equals_the_result_in_python(world: World) -> None:
     assert document["annotations"]["responses"] == 90
 
 
-def test_where_nothing_can_be_compared() -> None:
-    result = plausibly.agreement(table([("e", "x", "a"), ("f", "x", "b")])).data
-    assert Agreement(result).lines()[1] == ("None of 2 examples has answers of two annotators.")
-    assert "\n".join(Agreement(result).annotator_lines()) == (
-        "No annotator who is named answered an example that others answered, too."
-    )
-
-
 def test_many_groups_and_labels_are_cut() -> None:
     rng = np.random.default_rng(0)
     labels = [f"label {k:02d}" for k in range(30)]

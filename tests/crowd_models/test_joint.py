@@ -26,9 +26,10 @@ Array = NDArray[np.float64]
 
 @pytest.mark.parametrize("name", [*JOINT, *ALONE])
 def test_who_is_joint(name: str) -> None:
-    """A bootstrap is what its inner aggregator is."""
+    """A bootstrap, or an exclusion of no more than is named, is what its inner aggregator is."""
     assert resolve(AGGREGATOR, name).joint == (name in JOINT)
-    assert resolve(AGGREGATOR, "bootstrap", {"inner": name}).joint == (name in JOINT)
+    for around, options in (("bootstrap", {}), ("exclude", {"fewer_than": 1})):
+        assert resolve(AGGREGATOR, around, {"inner": name, **options}).joint == (name in JOINT)
 
 
 def test_a_bootstrap_of_a_model() -> None:
@@ -137,7 +138,7 @@ MODELS: dict[str, Aggregator] = {
 def test_estimated_together_every_bag_keeps_its_guarantee(name: str) -> None:
     """A symmetric function of exchangeable examples is exchangeable: no bag falls below."""
     with quiet():
-        result = measured(MODELS[name], 13, 6)
+        result = measured(MODELS[name], 13, 3)
     assert min(result.together) >= 0.9 - 1e-12
     # Without the new example, it is close to that; the page has larger bags, and more.
     assert np.mean(result.alone) == pytest.approx(np.mean(result.together), abs=0.03)

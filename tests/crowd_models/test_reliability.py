@@ -14,9 +14,10 @@ import plausibly
 from crowd_models_oracles import Votes
 from crowd_models_worlds import crowd, table_of
 from plausibly.annotators.reliability import ReliabilityTable
+from plausibly.data.annotations import rebuilt
 from plausibly.data.states import read_left_out
 from plausibly.errors import InputError, PlausiblyWarning
-from plausibly.plugin import AGGREGATOR, ANNOTATION, resolve
+from plausibly.plugin import ANNOTATION, resolve
 from plausibly_builtins.single_label.votes import LabelFrequency
 from refusals import quiet, refused, warned
 
@@ -75,8 +76,6 @@ def test_many_annotators_and_unknown_ones_in_print() -> None:
     codes = result.table["response_annotator"].values.copy()
     codes[:120] = -1
     built = result.table.assign(response_annotator=("response", codes))
-    from plausibly.data.annotations import rebuilt
-
     with quiet():
         report = plausibly.reliability(rebuilt(built), "one-coin")
     lines = repr(report).splitlines()
@@ -102,8 +101,6 @@ def test_a_part_of_the_table_still_prints() -> None:
 
 def test_weights_that_are_no_whole_numbers() -> None:
     table = table_of([("a", "q", "Ä", 2), ("b", "q", "b c", 1), ("b", "r1", "b c", 1)])
-    from plausibly.data.annotations import rebuilt
-
     half = rebuilt(table.assign(response_weight=table["response_weight"] / 2))
     report = plausibly.reliability(half, "one-coin")
     assert report["responses"].values.tolist() == [1.5, 0.5]
@@ -164,23 +161,6 @@ def test_unknown_annotators_are_one_annotator_or_refused() -> None:
         plausibly.aggregate(table, "dawid-skene", unknown="error")
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters", "report"),
-    [
-        ("dawid-skene", {"smoothing": -1.0}, "smoothing"),
-        ("dawid-skene", {"iterations": 0}, "iterations"),
-        ("dawid-skene", {"unknown": "drop"}, "unknown"),
-        ("one-coin", {"right": -0.5}, "right"),
-        ("one-coin", {"tolerance": -1e-9}, "tolerance"),
-        ("weighted-vote", {"weights": {"q": -1.0}}, "weights of q\n  must be finite"),
-        ("weighted-vote", {"weights": {"q": float("inf")}}, "weights of q\n  must be finite"),
-    ],
-)
-def test_parameters_out_of_range(name: str, parameters: dict[str, object], report: str) -> None:
-    with pytest.raises(InputError, match=report):
-        plausibly.aggregate(table_of(VOTES), {"name": name, **parameters})
-
-
 # dan says x to everything, eve means the opposite, fay answers once.
 ANSWERS = {
     "ann": "xyxyy",
@@ -221,6 +201,11 @@ RULES: list[tuple[dict[str, Any], dict[str, str], bool]] = [  # Any: parameters,
         True,
     ),
     ({"fewer_than": 1, "below": 1e-9}, {"eve": "weight 0.00, below 1e-09"}, True),
+    (
+        {"below": 0.45, "by": {"name": "dawid-skene", "smoothing": 0.1}},
+        {"dan": "weight 0.40, below 0.45", "eve": "weight 0.00, below 0.45"},
+        True,
+    ),
 ]
 
 
@@ -236,14 +221,6 @@ def test_who_is_left_out(rules: dict[str, Any], reasons: dict[str, str], joint: 
     assert result.attrs.get("joint") == ("exclude" if joint else None)
 
 
-def test_another_aggregator_tells_who_is_worth_less() -> None:
-    by = {"name": "dawid-skene", "smoothing": 0.1}
-    assert list(excluded(plausibly.aggregate(TABLE, "exclude", below=0.45, by=by))) == [
-        "dan",
-        "eve",
-    ]
-
-
 def test_no_annotator_below_the_weight_leaves_no_trace() -> None:
     result = plausibly.aggregate(without("eve"), "exclude", below=1e-9)
     assert "excluded" not in result.attrs
@@ -252,25 +229,17 @@ def test_no_annotator_below_the_weight_leaves_no_trace() -> None:
 
 def test_rankings_by_name_and_number() -> None:
     stated = [("x", "a", ["p", "q"]), ("x", "b", ["q", "p"]), ("y", "b", ["p"])]
-    table = resolve(ANNOTATION, "partial-ranking").build(stated, None)
+    table, second = (
+        resolve(ANNOTATION, "partial-ranking").build(part, ["p", "q"])
+        for part in (stated, stated[1:])
+    )
     result = plausibly.aggregate(table, "exclude", annotators=["a"], inner="plackett-luce")
-    xr.testing.assert_equal(
-        result.drop_attrs(), plausibly.aggregate(build(stated[1:]), "plackett-luce").drop_attrs()
-    )
-    xr.testing.assert_equal(
-        plausibly.aggregate(table, "exclude", fewer_than=2), plausibly.aggregate(build(stated[1:]))
-    )
+    left = plausibly.aggregate(second, "plackett-luce")
+    xr.testing.assert_equal(result.drop_attrs(), left.drop_attrs())
+    result = plausibly.aggregate(table, "exclude", fewer_than=2)
+    xr.testing.assert_equal(result, plausibly.aggregate(second))
     with pytest.raises(InputError, match="exclude does not read partial-ranking"):
         plausibly.aggregate(table, "exclude", below=0.5)
-
-
-def build(stated: list[tuple[str, str, list[str]]]) -> xr.Dataset:
-    return resolve(ANNOTATION, "partial-ranking").build(stated, ["p", "q"])
-
-
-def test_whether_it_is_joint() -> None:
-    for table, joint in (({"fewer_than": 1}, False), ({"inner": "one-coin"}, True)):
-        assert resolve(AGGREGATOR, {"name": "exclude", **table}).joint is joint
 
 
 def test_examples_that_lose_all_annotators() -> None:
@@ -289,16 +258,35 @@ def test_examples_that_lose_all_annotators() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parameters", "name", "piece"),
+    ("aggregator", "parameters", "name", "piece"),
     [
-        ({"annotators": ["dana", "eve"]}, "annotators-unknown", "found dana"),
-        ({"below": 0.5, "by": "label-frequency"}, "reliability-none", 'by = "worker-agreement"'),
-        ({"below": 0.0}, "component-parameter", "below"),
-        ({"fewer_than": -1}, "component-parameter", "fewer_than"),
-        ({"lost": "drop"}, "component-parameter", "lost"),
-        ({"annotators": "dan"}, "component-parameter", "annotators"),
+        ("exclude", {"annotators": ["dana", "eve"]}, "annotators-unknown", "found dana"),
+        (
+            "exclude",
+            {"below": 0.5, "by": "label-frequency"},
+            "reliability-none",
+            'by = "worker-agreement"',
+        ),
+        *(
+            (aggregator, parameters, "component-parameter", next(iter(parameters)))
+            for aggregator, parameters in (
+                ("exclude", {"below": 0.0}),
+                ("exclude", {"fewer_than": -1}),
+                ("exclude", {"lost": "drop"}),
+                ("exclude", {"annotators": "dan"}),
+                ("dawid-skene", {"smoothing": -1.0}),
+                ("dawid-skene", {"iterations": 0}),
+                ("dawid-skene", {"unknown": "drop"}),
+                ("one-coin", {"right": -0.5}),
+                ("one-coin", {"tolerance": -1e-9}),
+                ("weighted-vote", {"weights": {"q": -1.0}}),
+                ("weighted-vote", {"weights": {"q": float("inf")}}),
+            )
+        ),
     ],
 )
-def test_parameters_are_checked(parameters: dict[str, object], name: str, piece: str) -> None:
+def test_parameters_are_checked(
+    aggregator: str, parameters: dict[str, object], name: str, piece: str
+) -> None:
     with refused(name, piece):
-        plausibly.aggregate(TABLE, {"name": "exclude", **parameters})
+        plausibly.aggregate(TABLE, {"name": aggregator, **parameters})

@@ -74,13 +74,12 @@ def test_many_blocks_are_each_what_they_are_alone() -> None:
 
 
 Parameter: TypeAlias = Any  # by its name; what checks it is the component
+Answers: TypeAlias = list[tuple[float, ro.Ranking]]
 KEYS = Keys(0, "aggregator")
 LABELS = ["b", "Ä", "a", "0"]
 
 
-def fitted(
-    answers: list[tuple[float, ro.Ranking]], unlisted: str = "excluded", **params: Parameter
-) -> dict[str, float]:
+def fitted(answers: Answers, unlisted: str = "excluded", **params: Parameter) -> dict[str, float]:
     annotations = ro.table({"e": answers}, LABELS, unlisted=unlisted)
     result = PlackettLuce(**params).aggregate(annotations, KEYS)
     return dict(zip(LABELS, result.values[0].tolist(), strict=True))
@@ -94,9 +93,7 @@ def fitted(
     excluded=st.booleans(),
     prior=st.sampled_from([0.2, 0.5, 3.0]),
 )
-def test_no_other_utilities_are_as_likely(
-    answers: list[tuple[float, ro.Ranking]], excluded: bool, prior: float
-) -> None:
+def test_no_other_utilities_are_as_likely(answers: Answers, excluded: bool, prior: float) -> None:
     unlisted = "excluded" if excluded else "unknown"
     annotations = ro.table({"e": answers}, lr.LABELS, unlisted=unlisted)
     result = PlackettLuce(prior=prior).aggregate(annotations, KEYS).values[0]
@@ -139,7 +136,7 @@ def test_votes_in_closed_form() -> None:
 
 def test_labels_without_answers_follow_unmentioned() -> None:
     """With k others of prior p each, or one, votes have a closed form again."""
-    answers: list[tuple[float, ro.Ranking]] = [(3.0, [["a"]]), (1.0, [["b"]])]
+    answers: Answers = [(3.0, [["a"]]), (1.0, [["b"]])]
     nothing = fitted(answers, unmentioned="nothing")
     assert (nothing["Ä"], nothing["0"]) == (0.0, 0.0)
     together = fitted(answers, unmentioned="together")
@@ -175,8 +172,8 @@ def test_hard_problems_converge(prior: float) -> None:
 
 
 def test_without_a_prior_one_side_is_refused() -> None:
-    one_sided: list[tuple[float, ro.Ranking]] = [(2.0, [["a"], ["b"]])]
-    both: list[tuple[float, ro.Ranking]] = [(2.0, [["a"], ["b"]]), (1.0, [["b"], ["a"]])]
+    one_sided: Answers = [(2.0, [["a"], ["b"]])]
+    both: Answers = [(2.0, [["a"], ["b"]]), (1.0, [["b"], ["a"]])]
     annotations = ro.table({"e": one_sided, "f": both, "g": [(1.0, [["a"]])]}, LABELS)
     with refused("ranking-one-sided", "hint prior = 0.5, or another above 0"):
         PlackettLuce(prior=0.0).aggregate(annotations, KEYS)
@@ -191,7 +188,7 @@ def test_too_few_steps_are_warned_of() -> None:
         PlackettLuce(iterations=1).aggregate(annotations, KEYS)
 
 
-TIES: list[tuple[float, ro.Ranking]] = [
+TIES: Answers = [
     (2.0, [["a", "b"], ["Ä"]]),
     (1.0, [["Ä"], ["a"]]),
     (1.0, [["b", "Ä", "a"]]),
@@ -199,7 +196,7 @@ TIES: list[tuple[float, ro.Ranking]] = [
 
 
 def drawn(
-    answers: list[tuple[float, ro.Ranking]],
+    answers: Answers,
     draws: int,
     unlisted: str = "excluded",
     **params: Parameter,
@@ -316,7 +313,7 @@ def test_convergence_is_reported() -> None:
 def test_a_slow_chain_is_warned_of() -> None:
     """A long chain of labels that are compared with their neighbours only."""
     labels = [f"l{at:02}" for at in range(25)]
-    answers: list[tuple[float, ro.Ranking]] = [
+    answers: Answers = [
         (50.0, [[labels[at + back]], [labels[at + 1 - back]]])
         for at in range(24)
         for back in (0, 1)
@@ -334,7 +331,7 @@ def test_a_slow_chain_is_warned_of() -> None:
 
 
 def test_ties_that_count_a_broken_number_of_times_are_refused() -> None:
-    answers: list[tuple[float, ro.Ranking]] = [(1.5, [["a", "b"], ["Ä"]])]
+    answers: Answers = [(1.5, [["a", "b"], ["Ä"]])]
     annotations = ro.table({"e": answers, "f": [(0.5, [["a"], ["b"]])]}, LABELS)
     hint = "hint aggregator plackett-luce, which takes any weight, or round the weights"
     with refused("weights-broken", hint):
@@ -352,7 +349,7 @@ def test_intervals_cover_at_their_level() -> None:
     hashes = hash_names(names)
     gammas = -np.log1p(-keys.child("truth").uniform(hashes, labels))  # shape 1
     truth = gammas / gammas.sum(axis=1, keepdims=True)
-    answers: dict[str, list[tuple[float, ro.Ranking]]] = {}
+    answers: dict[str, Answers] = {}
     uniform = keys.child("rankings").uniform(hashes, rankers * labels)
     for at, name in enumerate(names):
         answers[name] = []
