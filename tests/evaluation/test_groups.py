@@ -31,7 +31,7 @@ from plausibly.evaluation.result import decimal, ends, part_rows
 from tables import labelled
 
 from . import studies as oracle
-from .parts import case, features
+from .studies import features, tagged as case
 
 SETS, LAM = case()
 

@@ -2,15 +2,68 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import xarray as xr
 
 from plausibly.data.plausibilities import to_sparse
 from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.evaluation import (
+    ByRange,
+    ByRisk,
+    coverage_by,
+    entropy,
+    evaluate,
+    sorted_coverage,
+    worst_slab_coverage,
+)
+from plausibly.evaluation.intervals import IntervalMethod
 
-from .parts import MEASURES, Measure, case
+from .studies import features, tagged as case
 
+Measure = Callable[[xr.DataArray, xr.DataArray], xr.Dataset]
+
+
+def evaluated(
+    sets: xr.DataArray, plausibilities: xr.DataArray, method: IntervalMethod
+) -> xr.Dataset:
+    """An evaluation with all that it can be asked for."""
+    labels = [f"l{int(name[1:]) % 4}" for name in map(str, sets["example"].values)]
+    order = [5 * int(name[1:]) % len(sets["label"]) for name in map(str, sets["label"].values)]
+    return evaluate(
+        sets.assign_coords(diagnosis=("example", labels), order=("label", order)),
+        plausibilities,
+        by="site",
+        cluster="patient",
+        ties="random",
+        interval=method,
+        true_label="diagnosis",
+    ).data
+
+
+MEASURES: dict[str, Measure] = {
+    "evaluation": lambda sets, lam: evaluated(sets, lam, "auto"),
+    "evaluation, betting": lambda sets, lam: evaluated(sets, lam, "betting"),
+    "strata": lambda sets, lam: coverage_by(sets, lam, by=ByRange(entropy(lam), quantiles=3)),
+    "strata of logits": lambda sets, lam: coverage_by(
+        sets,
+        lam,
+        by=ByRange(entropy(features(sets).rename(column="label").assign_attrs(scale="logit"))),
+        ties="any",
+    ),
+    "strata of a coordinate": lambda sets, lam: coverage_by(
+        sets, lam, by=ByRange("age", edges=[2, 5])
+    ),
+    "size": lambda sets, lam: coverage_by(sets, lam, by="set-size", cluster="patient"),
+    "label": lambda sets, lam: coverage_by(sets, lam, by="label", cluster="patient"),
+    "risk": lambda sets, lam: coverage_by(sets, lam, by=ByRisk("cost")),
+    "subgroups": lambda sets, lam: coverage_by(sets, lam, by=["site", "sex"]),
+    "slab": lambda sets, lam: worst_slab_coverage(sets, lam, features(sets), directions=50),
+    "sorted": lambda sets, lam: sorted_coverage(sets, lam),
+    "betting": lambda sets, lam: coverage_by(sets, lam, by="label", interval="betting"),
+}
 ALPHAS = pytest.mark.parametrize("alphas", [(), (0.1, 0.3)], ids=["one alpha", "two alphas"])
 
 
@@ -70,7 +123,7 @@ def test_the_warning_of_calibration_examples_names_the_line_of_the_caller(measur
     sets, plausibilities = case()
     with pytest.warns(PlausiblyWarning, match="7 of 120 examples of the prediction sets") as caught:
         measure(sets.assign_attrs(calibration_overlap=7), plausibilities)
-    assert [item.filename.rpartition("/")[2] for item in caught] == ["parts.py"]
+    assert [item.filename.rpartition("/")[2] for item in caught] == ["test_parts.py"]
 
 
 def test_names_that_do_not_match_are_refused(measure: Measure) -> None:

@@ -18,7 +18,6 @@ import pytest
 import xarray as xr
 from hypothesis import assume, given, strategies as st
 
-import cli_world
 import plausibly
 from eval_said import check, said
 from plausibly import calibrate, compare
@@ -400,25 +399,14 @@ def test_a_large_group_is_chosen_as_often_as_a_small_one(
 # ---- docs/studies.md
 
 
-_FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
-
-
-def fences(project: Path) -> list[tuple[str, str]]:
-    """Return language and text of each block, in order."""
+def test_the_script_runs_in_several_processes(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     page = (project / "docs" / "studies.md").read_text(encoding="utf-8")
-    return [(result[0], result[1]) for result in _FENCE.findall(page)]
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (script,) = re.findall(r"^```python\n(# compare\.py\n.*?)^```$", page, re.MULTILINE | re.DOTALL)
     write_files(tmp_path)
     monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def test_the_script_runs_in_several_processes(project: Path, folder: Path) -> None:
-    (script,) = (text for _, text in fences(project) if text.startswith("# compare.py"))
-    (folder / "compare.py").write_text(script, encoding="utf-8")
+    Path("compare.py").write_text(script, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "compare.py"],
         capture_output=True,
@@ -429,15 +417,4 @@ def test_the_script_runs_in_several_processes(project: Path, folder: Path) -> No
     assert (done.returncode, done.stderr) == (0, "")
     study = plausibly.load_study("study.nc").data
     assert study["set_size"].shape == (2, 20, 1)
-    assert len(list((folder / "kept").iterdir())) == 21
-
-
-def test_the_study_file_runs_as_it_is_shown(project: Path, folder: Path) -> None:
-    blocks = fences(project)
-    (file,) = (text for language, text in blocks if language == "toml")
-    whole, *_ = (text for language, text in blocks if language == "console")
-    (folder / "study.toml").write_text(file, encoding="utf-8")
-    command, _, shown = whole.partition("\n")
-    ran = cli_world.run(*command.removeprefix("$ plausibly ").split())
-    assert (ran.code, ran.out, ran.err) == (0, shown, "")
-    assert plausibly.load_study("out/results.nc").data.sizes["draws"] == 2
+    assert len(list(Path("kept").iterdir())) == 21

@@ -16,7 +16,7 @@ import estimator_world as world
 import plausibly
 from plausibly.data.names import Names
 from refusals import refused, warned
-from tables import labelled
+from tables import labelled, shares
 
 pytest.importorskip("sklearn", reason="the estimator is scikit-learn's")
 
@@ -54,13 +54,10 @@ def calibrated() -> AmbiguousConformalClassifier:
 
 def by_hand(**components: object) -> plausibly.ConformalPredictor:
     """Return the predictor that plausibly makes of the same numbers."""
-    model = LogisticRegression().fit(X_TRAIN, Y_TRAIN)
-    coords = {"example": [str(row) for row in range(len(X))], "label": list(world.LABELS)}
-    dims = ("example", "label")
-    predictions = xr.DataArray(model.predict_proba(X), coords, dims)
-    plausibilities = xr.DataArray(world.shares(VOTES), coords, dims)
-    total = np.full(len(X), world.READERS)
-    plausibilities = plausibilities.assign_coords(denominator=("example", total))
+    names = [str(row) for row in range(len(X))]
+    values = LogisticRegression().fit(X_TRAIN, Y_TRAIN).predict_proba(X)
+    predictions = labelled(values, names, world.LABELS)
+    plausibilities = shares(world.counts(VOTES), names, world.LABELS)
     return plausibly.calibrate(predictions, plausibilities, **components)  # type: ignore[arg-type]  # by name
 
 
@@ -97,8 +94,7 @@ def test_sets_and_p_values_equal_plausiblys(components: dict[str, object]) -> No
 def test_single_labels_give_the_order_statistic_of_split_conformal_prediction() -> None:
     y = world.majority(VOTES)
     model = fitted(alpha=0.1).conformalize(X, y)
-    shares = model.predict_proba(X)
-    own = np.sort(shares[np.arange(len(X)), model.classes_.searchsorted(y)])
+    own = np.sort(model.predict_proba(X)[np.arange(len(X)), model.classes_.searchsorted(y)])
     # The floor(alpha (n + 1))-th smallest: 199 examples make it the 20th.
     assert (model.predict_set(X_NEW) == (model.predict_proba(X_NEW) >= own[19])).all()
 
@@ -124,11 +120,6 @@ def test_coverage_is_the_share_of_the_plausibilities(
     assert calibrated.coverage_score(X_NEW, V_NEW, 0.2) == pytest.approx(expected)
     counted = calibrated.coverage_score(X_NEW, world.counts(V_NEW), 0.2, kind="counts")
     assert counted == pytest.approx(expected)
-    answers = [
-        (str(row), None, answer) for row, row_votes in enumerate(V_NEW) for answer in row_votes
-    ]
-    table = plausibly.build_annotations("single-label", answers, world.LABELS)
-    assert calibrated.coverage_score(X_NEW, table, 0.2) == pytest.approx(expected)
     y = world.majority(V_NEW)
     inside = sets[np.arange(len(y)), calibrated.classes_.searchsorted(y)].mean()
     assert calibrated.coverage_score(X_NEW, y, 0.2) == pytest.approx(inside)
@@ -236,11 +227,6 @@ def test_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
         importlib.import_module("plausibly.sklearn")
 
 
-X_TRAIN, V_TRAIN = world.line(120, seed=1)
-FEW, FEW_VOTES = world.line(99, seed=2)
-FEW_NEW, FEW_NEW_VOTES = world.line(20, seed=3)
-
-
 Check = Callable[[AmbiguousConformalClassifier], None]
 ESTIMATORS = [
     AmbiguousConformalClassifier(),
@@ -264,41 +250,41 @@ def routing() -> Iterator[None]:
 
 def test_clone_pickle_and_nested_parameters() -> None:
     model = AmbiguousConformalClassifier(LogisticRegression(C=2.0), alpha="0.2", seed=5)
-    model.fit(X_TRAIN, Y_TRAIN).conformalize(FEW, FEW_VOTES).set_output("pandas")
+    model.fit(X_TRAIN, Y_TRAIN).conformalize(X, VOTES).set_output("pandas")
     same = pickle.loads(pickle.dumps(model))
-    assert (same.predict_set(FEW_NEW) == model.predict_set(FEW_NEW)).all(axis=None)
+    assert (same.predict_set(X_NEW) == model.predict_set(X_NEW)).all(axis=None)
     assert same.predictor_.fingerprint == model.predictor_.fingerprint
     copy = clone(model)
     assert not hasattr(copy, "predictor_")
     assert (copy.get_params()["estimator__C"], copy.alpha, copy.seed) == (2.0, "0.2", 5)
     copy.set_params(estimator__C=3.0, score_function="aps")
     assert (copy.estimator.C, model.estimator.C) == (3.0, 2.0)
-    copy.fit(X_TRAIN, Y_TRAIN).conformalize(FEW, FEW_VOTES)
-    assert isinstance(copy.predict_set(FEW_NEW), pd.DataFrame)
+    copy.fit(X_TRAIN, Y_TRAIN).conformalize(X, VOTES)
+    assert isinstance(copy.predict_set(X_NEW), pd.DataFrame)
     assert repr(copy).startswith("AmbiguousConformalClassifier(alpha='0.2',")
 
 
 def test_texts() -> None:
     words = {"benign": "round smooth", "malignant": "spiky large", "unsure": "faint small"}
-    texts = [" ".join(words[label] for label in row) for row in FEW_VOTES]
+    texts = [" ".join(words[label] for label in row) for row in VOTES]
     inner = make_pipeline(CountVectorizer(), LogisticRegression())
     model = AmbiguousConformalClassifier(inner, alpha=0.2)
-    model.fit(texts[:50], world.majority(FEW_VOTES[:50])).conformalize(texts[50:], FEW_VOTES[50:])
+    model.fit(texts[:50], world.majority(VOTES[:50])).conformalize(texts[50:], VOTES[50:])
     assert model.predict_labels(["round smooth round smooth", "spiky large"]) == [
         ("benign",),
         ("malignant",),
     ]
-    series = pd.Series(texts[50:], index=[f"text {row}" for row in range(49)])
-    model.conformalize(series, pd.DataFrame(FEW_VOTES[50:], index=series.index))
+    series = pd.Series(texts[50:], index=[f"text {row}" for row in range(149)])
+    model.conformalize(series, pd.DataFrame(VOTES[50:], index=series.index))
     assert model.predictor_.examples is not None
-    assert model.predictor_.examples.common(Names(series.index)) == 49
+    assert model.predictor_.examples.common(Names(series.index)) == 149
 
 
 def test_frames_in_and_out() -> None:
-    train, calibration = world.frame(X_TRAIN, "train"), world.frame(FEW, "calibration")
-    new = world.frame(FEW_NEW, "new")
+    train, calibration = world.frame(X_TRAIN, "train"), world.frame(X, "calibration")
+    new = world.frame(X_NEW, "new")
     model = AmbiguousConformalClassifier(alpha=0.2).fit(train, Y_TRAIN)
-    model.conformalize(calibration, FEW_VOTES)
+    model.conformalize(calibration, VOTES)
     assert list(model.feature_names_in_) == ["first", "second"]
     assert model.n_features_in_ == 2
     array = model.predict_set(new)
@@ -310,26 +296,26 @@ def test_frames_in_and_out() -> None:
     both = model.predict_set(new, [0.2, "0.4"])
     pd.testing.assert_frame_equal(both[0.2], frame, check_names=False)
     assert both.columns.names == ["alpha", "label"]
-    named = model.predict_p(new, examples=[f"x{row}" for row in range(20)])
+    named = model.predict_p(new, examples=[f"x{row}" for row in range(50)])
     assert list(named.index[:2]) == ["x0", "x1"]
     assert isinstance(model.set_output("default").predict_set(new), np.ndarray)
     assert model.set_output() is model
     with sklearn.config_context(transform_output="pandas"):
         fresh = AmbiguousConformalClassifier(alpha=0.2).fit(train, Y_TRAIN)
-        assert isinstance(fresh.conformalize(calibration, FEW_VOTES).predict_p(new), pd.DataFrame)
+        assert isinstance(fresh.conformalize(calibration, VOTES).predict_p(new), pd.DataFrame)
     with refused("output-unknown", 'found polars hint set_output("pandas")'):
         model.set_output("polars").predict_set(new)
 
 
 def test_weights_reach_the_estimator_with_and_without_routing(routing: None) -> None:
     weights = np.where(Y_TRAIN == "benign", 10.0, 0.1)
-    expected = LogisticRegression().fit(X_TRAIN, Y_TRAIN, weights).predict_proba(FEW_NEW)
+    expected = LogisticRegression().fit(X_TRAIN, Y_TRAIN, weights).predict_proba(X_NEW)
     with sklearn.config_context(enable_metadata_routing=False):
         plain = AmbiguousConformalClassifier().fit(X_TRAIN, Y_TRAIN, sample_weight=weights)
-        assert (plain.predict_proba(FEW_NEW) == expected).all()
+        assert (plain.predict_proba(X_NEW) == expected).all()
     asks = LogisticRegression().set_fit_request(sample_weight=True)
     routed = AmbiguousConformalClassifier(asks).fit(X_TRAIN, Y_TRAIN, sample_weight=weights)
-    assert (routed.predict_proba(FEW_NEW) == expected).all()
+    assert (routed.predict_proba(X_NEW) == expected).all()
     folds = {}
     for weighted in (False, True):
         routed.set_score_request(sample_weight=weighted)
@@ -342,11 +328,11 @@ def test_weights_reach_the_estimator_with_and_without_routing(routing: None) -> 
 
 
 def test_rows_that_the_model_saw_by_name() -> None:
-    everything = pd.concat([world.frame(X_TRAIN, "train"), world.frame(FEW, "row")])
-    y = [*Y_TRAIN, *world.majority(FEW_VOTES)]
+    everything = pd.concat([world.frame(X_TRAIN, "train"), world.frame(X, "row")])
+    y = [*Y_TRAIN, *world.majority(VOTES)]
     model = AmbiguousConformalClassifier().fit(everything.iloc[:125], y[:125])
     with warned("model-saw-examples", "found row 0, row 1, row 2, … (5 in all)") as caught:
-        model.conformalize(everything.iloc[120:], FEW_VOTES)
+        model.conformalize(everything.iloc[120:], VOTES)
     assert caught[0].filename == __file__
     # Rows that come again where the model is fitted are no mistake.
     again = everything.iloc[[0, 0, 1, 2, 30, 31, 32]]
@@ -354,12 +340,12 @@ def test_rows_that_the_model_saw_by_name() -> None:
 
 
 def test_rows_that_the_model_saw_by_content() -> None:
-    model = AmbiguousConformalClassifier().fit(FEW, world.majority(FEW_VOTES))
-    for seen in (FEW, FEW.copy()):
+    model = AmbiguousConformalClassifier().fit(X, world.majority(VOTES))
+    for seen in (X, X.copy()):
         with warned("model-saw-examples", "found rows with the same numbers"):
-            model.conformalize(seen, FEW_VOTES)
-    model.conformalize(FEW.tolist(), FEW_VOTES)  # no matrix: nothing is compared
+            model.conformalize(seen, VOTES)
+    model.conformalize(X.tolist(), VOTES)  # no matrix: nothing is compared
     # One row by chance, or rows that are all alike, say nothing.
-    model.conformalize(np.vstack([FEW[:1], FEW_NEW]), [FEW_VOTES[0], *FEW_NEW_VOTES])
-    few = (FEW > 0).astype(float)
-    AmbiguousConformalClassifier().fit(few, world.majority(FEW_VOTES)).conformalize(few, FEW_VOTES)
+    model.conformalize(np.vstack([X[:1], X_NEW]), [VOTES[0], *V_NEW])
+    few = (X > 0).astype(float)
+    AmbiguousConformalClassifier().fit(few, world.majority(VOTES)).conformalize(few, VOTES)

@@ -49,7 +49,6 @@ def test_debian_ballots(shared: Path, unlisted: str, known: list[float]) -> None
         ("00023-00000001.toi", 204),
         ("00022-00000002.toi", 25355),
         ("00032-00000004.toi", 15),
-        ("00032-00000007.toi", 15),
         ("00003-00000001.toc", 10),
     ],
 )
