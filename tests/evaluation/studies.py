@@ -128,13 +128,16 @@ def sites(examples: int = 60) -> tuple[xr.DataArray, xr.DataArray]:
 
 
 def with_warnings(call: Callable[[], xr.Dataset]) -> tuple[xr.Dataset, list[str]]:
-    """Return a study, and what it warned of, with the details."""
+    """Return a study, and what it warned of, with the details and the built-in kind."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         study = call()
-    return study, [
-        f"{warning.message}\n{getattr(warning.message, 'details', None)}" for warning in caught
-    ]
+    messages = []
+    for warning in caught:
+        kind = next(base for base in warning.category.__mro__ if base.__module__ == "builtins")
+        details = getattr(warning.message, "details", None)
+        messages.append(f"{kind.__name__}: {warning.message}\n{details}")
+    return study, messages
 
 
 @pytest.fixture

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import warnings
 from pathlib import Path
 
-import attrs
 import pytest
 import xarray as xr
 
-from components import Failing, Grumbling, Slow, Tired
+from components import Failing, Grumbling, Slow
 from plausibly import compare, registry
-from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.errors import InputError
 from plausibly.evaluation.checkpoint import MANIFEST, Checkpoint
-from plausibly.evaluation.design import MethodTable, Recorded, issue, record_warnings
+from plausibly.evaluation.design import MethodTable
 from plausibly.plugin import CALIBRATOR, SCORE
 from plausibly.registry import Registry
 
@@ -87,6 +85,7 @@ def test_a_stopped_study_continues(tmp_path: Path, computed: list[int]) -> None:
         assert {name: values.dtype for name, values in read.variables.items()} == types
     assert messages == once == twice
     assert sum("grumbling" in text for text in messages) == 1
+    assert sum("FutureWarning: and tired" in text for text in messages) == 1
     assert sum("guarantee-vacuous" in text for text in messages) >= 1
 
 
@@ -211,32 +210,3 @@ def test_components_without_a_name_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="checkpoint-component"):
         compare(PREDICTIONS, LAM, methods, splits=1, alphas=0.3, checkpoint=tmp_path)
     compare(PREDICTIONS, LAM, methods, splits=1, alphas=0.3)
-
-
-@pytest.mark.parametrize(
-    ("message", "again"),
-    [
-        (Tired("so"), FutureWarning("so")),
-        (DeprecationWarning("old"), DeprecationWarning("old")),
-        (Warning("plain"), Warning("plain")),
-        (PlausiblyWarning("a-name", "what", details={"b": [1]}), None),
-    ],
-)
-def test_recorded_warnings_are_read_as_they_were_written(
-    message: Warning, again: Warning | None
-) -> None:
-    recorded: list[Recorded] = []
-    with record_warnings(recorded, 1):
-        warnings.warn(message, stacklevel=1)
-    (written,) = recorded
-    read = Recorded(**json.loads(json.dumps(attrs.asdict(written))))
-    assert read == written
-    assert (read.filename, read.split) == (__file__, 1)
-    with warnings.catch_warnings(record=True) as issued:
-        warnings.simplefilter("always")
-        issue([read], 1)
-    if again is None:
-        assert isinstance(issued[0].message, PlausiblyWarning)
-        assert issued[0].message.details == {"b": [1]}
-    else:
-        assert repr(issued[0].message) == repr(again)

@@ -12,7 +12,6 @@ from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
-import attrs
 import numpy as np
 import pytest
 import xarray as xr
@@ -26,8 +25,9 @@ from plausibly.evaluation import Study, evaluate
 from plausibly.evaluation.design import Methods, with_draws
 from plausibly.evaluation.splits import nested, split, split_keys, split_seed
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.plugin import CALIBRATOR, CalibrationData, CalibrationScores, Calibrator, resolve
+from plausibly.plugin import CALIBRATOR, CalibrationData, CalibrationScores, resolve
 from readme_world import write_files
+from study_world import Wrapped
 
 from . import studies as oracle
 from .studies import quiet, sites
@@ -169,39 +169,6 @@ def test_warnings_of_splits_are_issued_once_with_their_scope() -> None:
     assert vacuous == ["nothing", "0.90, vacuous"]
 
 
-def test_the_table_of_a_study() -> None:
-    coverage = np.array([[[0.84], [0.88]], [[0.905], [0.897]], [[1.0], [1.0]]])
-    dims = ("method", "split", "alpha")
-    study = xr.Dataset(
-        {
-            "aggregated_coverage": (dims, coverage),
-            "majority_vote_coverage": (dims, np.full((3, 2, 1), 0.9)),
-            "set_size": (dims, np.full((3, 2, 1), 2.216)),
-        },
-        coords={
-            "method": ["majority-vote", "monte-carlo, average", "monte-carlo, ecdf"],
-            "alpha": [0.1],
-            "guaranteed": (("method", "alpha"), [["nothing"], ["0.90"], ["0.8999, vacuous"]]),
-            "guaranteed_level": (("method", "alpha"), [[math.nan], [0.9], [0.8999]]),
-        },
-    )
-    assert Study(study).lines() == [
-        "Study: 2 splits, alpha 0.1",
-        "method                all answers  spread  majority vote  set size  guarantee",
-        "majority-vote               0.860   0.028          0.900      2.22  none",
-        "monte-carlo, average        0.901   0.006          0.900      2.22  0.90",
-        "monte-carlo, ecdf           1.000   0.000          0.900      2.22  0.8999,",
-        "                                                                    vacuous",
-        'Verdict: with "majority-vote", sets cover 86% of the answers, without a',
-        'guarantee; with "monte-carlo, average", 90%.',
-    ]
-    twice = xr.concat([study, study.assign_coords(alpha=[0.15])], dim="alpha")
-    lines = Study(twice.isel(split=[0])).lines()
-    assert lines[1] == "alpha 0.1"
-    assert "alpha 0.15" in lines
-    assert [line.split()[2] for line in lines if line.startswith("majority-vote")] == ["-", "-"]
-
-
 THREE = [
     {"calibrator": "majority-vote"},
     {"calibrator": "monte-carlo", "combiner": "average"},
@@ -227,15 +194,6 @@ def test_dims_are_those_of_the_options() -> None:
         assert item.attrs["guarantees"] == plain.attrs["guarantees"]
 
 
-@attrs.frozen(kw_only=True)
-class Wrapper:
-    inner: Calibrator = attrs.field(factory=lambda: resolve(CALIBRATOR, "monte-carlo"))
-    other: str = "draws"
-
-    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        return self.inner.calibrate(data, keys)
-
-
 @dataclasses.dataclass(frozen=True)
 class Plain:
     draws: int = 3
@@ -246,15 +204,15 @@ class Plain:
 
 
 def test_draws_reach_calibrators_inside_others() -> None:
-    wrapped = with_draws(Wrapper(inner=Wrapper()), 4)
-    assert wrapped == Wrapper(
-        inner=Wrapper(inner=resolve(CALIBRATOR, {"name": "monte-carlo", "draws": 4}))
+    wrapped = with_draws(Wrapped(inner=Wrapped()), 4)
+    assert wrapped == Wrapped(
+        inner=Wrapped(inner=resolve(CALIBRATOR, {"name": "monte-carlo", "draws": 4}))
     )
     assert with_draws(Plain(), 7) == Plain(7)
-    assert with_draws(Wrapper(inner=resolve(CALIBRATOR, "expected")), 7) is None
+    assert with_draws(Wrapped(inner=resolve(CALIBRATOR, "expected")), 7) is None
     predictions, plausibilities = oracle.world(40)
     methods = {
-        name: {"calibrator": first} for name, first in (("plain", Plain()), ("wrapped", Wrapper()))
+        name: {"calibrator": first} for name, first in (("plain", Plain()), ("wrapped", Wrapped()))
     }
     study = quiet(
         predictions, plausibilities, {**methods, "drawn": THREE[1]}, splits=2, draws=[2, 5]
@@ -263,7 +221,7 @@ def test_draws_reach_calibrators_inside_others() -> None:
     for name in ("plain", "wrapped"):
         first, second = (study["set_size"].sel({"method": which}) for which in (name, "drawn"))
         assert np.array_equal(first, second)
-    assert json.loads(study.attrs["methods"])["wrapped"]["calibrator"] == "Wrapper"
+    assert json.loads(study.attrs["methods"])["wrapped"]["calibrator"] == "Wrapped"
 
 
 @pytest.mark.parametrize(
@@ -311,6 +269,24 @@ def test_data_that_holds_no_study_is_refused(tmp_path: Path) -> None:
         assert (refused.value.name, refused.value.found) == ("study-unknown", "x over i")
     with pytest.raises(InputError, match="file-missing"):
         plausibly.load_study(tmp_path / "y.nc")
+
+
+COVERAGE = np.array([[[0.84], [0.88]], [[0.905], [0.897]], [[1.0], [1.0]]])
+OF_SPLITS, OF_METHODS = ("method", "split", "alpha"), ("method", "alpha")
+TABLE = xr.Dataset(
+    {
+        "aggregated_coverage": (OF_SPLITS, COVERAGE),
+        "majority_vote_coverage": (OF_SPLITS, np.full((3, 2, 1), 0.9)),
+        "set_size": (OF_SPLITS, np.full((3, 2, 1), 2.216)),
+    },
+    coords={
+        "method": ["majority-vote", "monte-carlo, average", "monte-carlo, ecdf"],
+        "alpha": [0.1],
+        "guaranteed": (OF_METHODS, [["nothing"], ["0.90"], ["0.8999, vacuous"]]),
+        "guaranteed_level": (OF_METHODS, [[math.nan], [0.9], [0.8999]]),
+    },
+)
+ONE_SPLIT = xr.concat([TABLE, TABLE.assign_coords(alpha=[0.15])], dim="alpha").isel(split=[0])
 
 
 @said(__file__)

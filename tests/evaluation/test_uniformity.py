@@ -89,13 +89,10 @@ def test_calibration_on_votes_keeps_votes_and_breaks_drawn_labels() -> None:
 def test_examples_of_one_patient_count_for_less() -> None:
     predictor, predictions, plausibilities = made()
     plain = p_value_uniformity(predictor, predictions, plausibilities)
-    twice = xr.concat(
-        [predictions, predictions.assign_coords(example=[f"copy {i}" for i in range(200)])],
-        "example",
-    )
-    lam2 = xr.concat(
-        [plausibilities, plausibilities.assign_coords(example=[f"copy {i}" for i in range(200)])],
-        "example",
+    copies = [f"copy {i}" for i in range(200)]
+    twice, lam2 = (
+        xr.concat([array, array.assign_coords(example=copies)], "example")
+        for array in (predictions, plausibilities)
     )
     twice = twice.assign_coords(scan=("example", np.tile(np.arange(200), 2)))
     result = p_value_uniformity(predictor, twice, lam2, cluster="scan").sel(of="majority-vote")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from fractions import Fraction
 from types import SimpleNamespace
@@ -16,7 +17,6 @@ from plausibly.annotators import Agreement
 from plausibly.evaluation import Evaluation, Sensitivity, Study
 from plausibly.evaluation.result import Result
 from plausibly.planning import Plan
-from plausibly.plugin import build_table
 from plots_world import made, parts, world
 
 RESULTS: dict[str, Callable[[xr.Dataset], Result]] = {
@@ -78,17 +78,9 @@ def test_a_predictor() -> None:
 
 
 def test_an_annotation_table() -> None:
-    table = build_table(
-        "single-label",
-        examples=["e1", "e2"],
-        annotators=["r1", HOSTILE],
-        labels=["a", HOSTILE],
-        response_example=[0, 0, 1],
-        response_annotator=[0, 1, 1],
-        mention_response=[0, 1, 2],
-        mention_label=[0, 1, 1],
-        left_out={HOSTILE: 2},
-    )
+    answers = [("e1", "r1", "a"), ("e1", HOSTILE, HOSTILE), ("e2", HOSTILE, HOSTILE)]
+    table = plausibly.build_annotations("single-label", answers, ["a", HOSTILE])
+    table = table.assign_attrs(left_out=json.dumps({HOSTILE: 2}))
     piece = shown(table)
     assert "script" not in piece.tags
     assert "annotations 2 examples, 2 annotators, 3 answers" in piece.text
