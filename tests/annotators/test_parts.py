@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -15,7 +16,12 @@ from numpy.typing import ArrayLike
 import plausibly
 from eval_said import check, said
 from memory import at_most
-from plausibly.annotators import annotation_certainty, uncertainty_adjusted_accuracy
+from plausibly.annotators import (
+    annotation_certainty,
+    label_disagreement,
+    uncertainty_adjusted_accuracy,
+)
+from refusals import refused
 from tables import labelled
 
 from .oracles import coders, table
@@ -245,6 +251,45 @@ def test_memory_goes_by_labels_that_are_named(kind: str) -> None:
     assert np.isnan(others["label_again"]).all()
     if kind != "partial-ranking":  # there, labels that are not listed share the places left
         np.testing.assert_allclose(result["value"].values, expected["value"].values, rtol=1e-12)
+
+
+# ---- which labels are said beside which
+
+
+@settings(max_examples=10)
+@given(
+    st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=5), min_size=1, max_size=6).filter(
+        lambda votes: max(map(len, votes)) > 1
+    )
+)
+def test_every_pair_of_answers_is_counted(votes: list[list[int]]) -> None:
+    wanted = np.zeros((3, 3))
+    compared = [part for part in votes if len(part) > 1]
+    for part in compared:
+        pairs = Counter(permutations(part, 2))
+        for pair, count in pairs.items():
+            wanted[pair] += count / sum(pairs.values()) / len(compared)
+    rows = [(f"e{i}", None, LABELS[k]) for i, part in enumerate(votes) for k in part]
+    result = label_disagreement(table(rows, LABELS))
+    np.testing.assert_allclose(result["together"].values, wanted, atol=1e-12)
+    np.testing.assert_allclose(result["share"].values, wanted.sum(axis=1), atol=1e-12)
+    assert result.attrs == {"n": len(votes), "compared": len(compared), "pairs": "answers"}
+    both = [[sum(a in s and b in s for s in compared) for b in range(3)] for a in range(3)]
+    assert result["examples"].values.tolist() == both
+
+
+def test_of_plausibilities_both_labels_are_drawn() -> None:
+    shares = plausibly.aggregate(table(world(), LABELS))
+    result = label_disagreement(shares)
+    expected = shares.values.T @ shares.values / len(shares)
+    np.testing.assert_allclose(result["together"].values, expected)
+    assert result.attrs["pairs"] == "draws"
+    assert result.identical(label_disagreement(shares[::-1]))
+
+
+def test_one_answer_each_makes_no_pair() -> None:
+    with refused("pairs-none", 'plausibly.aggregate(annotations, "dawid-skene")'):
+        label_disagreement(table([("e", "x", "a"), ("f", "x", "b")], LABELS))
 
 
 @said(__file__)

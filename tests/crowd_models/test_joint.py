@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 import plausibly
 from crowd_models_worlds import crowd
 from plausibly.plugin import AGGREGATOR, Aggregator, Keys, resolve
+from plausibly.registry import default
 from plausibly_builtins.crowd_models.models import DawidSkene, OneCoin, WorkerAgreement
 from refusals import quiet
 from tables import labelled
@@ -148,3 +149,18 @@ def test_the_table_of_the_page(project: Path) -> None:
             together, alone = (np.mean(coverage) for coverage in coverages)
             row = f"| `{name}` | {size - 1} | {together:.3f} | {alone:.3f} | {moved:.3f} |"
             assert row in page, row
+
+
+# ---- docs/crowd.md
+
+
+@pytest.mark.parametrize(("plugin", "count"), [("crowd-models", 5), ("crowd-kit", 8)])
+def test_every_aggregator_is_on_the_page(project: Path, plugin: str, count: int) -> None:
+    page = (project / "docs" / "crowd.md").read_text(encoding="utf-8")
+    entries = [e for e in default().entries() if e.source.plugin == plugin]
+    assert len(entries) == count
+    for entry in entries:
+        name = entry.qualified if entry.extra else entry.name
+        rows = page.count(f"| `{name}` |")
+        joint = plugin == "crowd-models" and default().create(AGGREGATOR, name).joint
+        assert rows == 3 if joint else rows >= 1

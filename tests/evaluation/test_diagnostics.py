@@ -249,15 +249,9 @@ def test_each_call_gives_its_text(call: str, text: str) -> None:
 # ---- copies and shifts
 
 
-def predictions(
-    n: int, *, letter: str = "e", seed: int = 0, decimals: int | None = None, labels: int = 4
-) -> xr.DataArray:
-    rng = np.random.default_rng(seed)
-    values = rng.dirichlet(np.full(labels, 0.7), size=n)
-    if decimals is not None:
-        values = values.round(decimals)
-    names = [f"l{k}" for k in range(labels)]
-    return labelled(values, letter, names, attrs={"scale": "independent"})
+def predictions(n: int, *, letter: str = "e", seed: int = 0, decimals: int = 17) -> xr.DataArray:
+    values = np.random.default_rng(seed).dirichlet(np.full(4, 0.7), size=n).round(decimals)
+    return labelled(values, letter, attrs={"scale": "independent"})
 
 
 def copied(old: xr.DataArray, new: xr.DataArray, rows: list[int]) -> xr.DataArray:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 import re
 import subprocess
 import sys
@@ -269,24 +268,6 @@ def test_data_that_holds_no_study_is_refused(tmp_path: Path) -> None:
         assert (refused.value.name, refused.value.found) == ("study-unknown", "x over i")
     with pytest.raises(InputError, match="file-missing"):
         plausibly.load_study(tmp_path / "y.nc")
-
-
-COVERAGE = np.array([[[0.84], [0.88]], [[0.905], [0.897]], [[1.0], [1.0]]])
-OF_SPLITS, OF_METHODS = ("method", "split", "alpha"), ("method", "alpha")
-TABLE = xr.Dataset(
-    {
-        "aggregated_coverage": (OF_SPLITS, COVERAGE),
-        "majority_vote_coverage": (OF_SPLITS, np.full((3, 2, 1), 0.9)),
-        "set_size": (OF_SPLITS, np.full((3, 2, 1), 2.216)),
-    },
-    coords={
-        "method": ["majority-vote", "monte-carlo, average", "monte-carlo, ecdf"],
-        "alpha": [0.1],
-        "guaranteed": (OF_METHODS, [["nothing"], ["0.90"], ["0.8999, vacuous"]]),
-        "guaranteed_level": (OF_METHODS, [[math.nan], [0.9], [0.8999]]),
-    },
-)
-ONE_SPLIT = xr.concat([TABLE, TABLE.assign_coords(alpha=[0.15])], dim="alpha").isel(split=[0])
 
 
 @said(__file__)

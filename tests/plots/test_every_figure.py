@@ -1,7 +1,8 @@
-"""Properties of every figure: axes in and out, nothing global, inputs unchanged, legible."""
+"""Properties of every figure: axes in and out, nothing global, legible; its example runs."""
 
 from __future__ import annotations
 
+import doctest
 import re
 import subprocess
 import sys
@@ -13,12 +14,13 @@ import xarray as xr
 from hypothesis import given, strategies as st
 from matplotlib.figure import Figure
 
+import plausibly
 from plausibly import plots
 from plausibly.errors import MissingExtra
 from plausibly.plots import reading, style
 from plausibly.plots.style import shown_name, shown_names
-from plots_world import FIGURES, draw, laid_out, made, outside, overlapping, parts, texts
-from refusals import refused
+from plots_world import FIGURES, draw, laid_out, made, outside, overlapping, parts, texts, world
+from refusals import quiet, refused
 
 ALL = pytest.mark.parametrize(("figure", "kind"), FIGURES)
 
@@ -156,3 +158,42 @@ def test_the_table_lists_every_figure_with_what_it_is_of(project: Path) -> None:
         for kind in kinds:
             maker = reading.KINDS[kind][0].partition("(")[0].rpartition(".")[2]
             assert maker in listed[figure], figure
+
+
+# ---- examples
+
+
+LABELS = ("benign", "unsure", "malignant")
+
+
+@pytest.fixture(scope="module")
+def known() -> dict[str, object]:
+    predictions, plausibilities = world(120, LABELS)
+    predictions = (predictions + 0.001) / 1.003
+    predictor = plausibly.calibrate(predictions[:60], plausibilities[:60])
+    names, drawn = predictions.example.values[60:].tolist(), np.random.default_rng(0)
+    votes = [(name, who, str(drawn.choice(LABELS))) for name in names for who in ("ana", "ben")]
+    annotations = plausibly.build_annotations("single-label", votes, LABELS)
+    return {
+        "plausibly": plausibly,
+        "plots": plots,
+        "predictor": predictor,
+        "predictions": predictions[60:],
+        "plausibilities": plausibilities[60:],
+        "annotations": annotations,
+        "sets": predictor.predict(predictions[60:], [0.2, 0.1]),
+        "risk": dict(zip(LABELS, ("low", "low", "high"), strict=True)),
+    }
+
+
+@pytest.mark.parametrize("figure", dir(plots))
+def test_the_example_runs(
+    figure: str, known: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (example,) = doctest.DocTestFinder(recurse=False).find(
+        getattr(plots, figure), figure, globs=dict(known)
+    )
+    assert example.examples
+    with quiet():
+        assert doctest.DocTestRunner().run(example).failed == 0
