@@ -1,4 +1,4 @@
-"""Annotators and labels that differ, certainty, independence of rows and of unnamed labels."""
+"""Annotators and labels that differ, certainty, independence of rows; ``plausibly agreement``."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from itertools import permutations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,9 +15,11 @@ from hypothesis import given, settings, strategies as st
 from numpy.typing import ArrayLike
 
 import plausibly
+from cli_world import World, make, run
 from eval_said import check, said
 from memory import at_most
 from plausibly.annotators import (
+    Agreement,
     annotation_certainty,
     label_disagreement,
     uncertainty_adjusted_accuracy,
@@ -30,7 +33,7 @@ LABELS = ["a", "b", "c"]
 Records = list[tuple[object, object, object]]
 
 
-def world(n: int = 60) -> Records:
+def crowd(n: int = 60) -> Records:
     """Five annotators who say what an example is with chance 0.7."""
     rng = np.random.default_rng(0)
     records: Records = []
@@ -99,7 +102,7 @@ def test_a_second_answer_repeats_the_label_of_the_first() -> None:
 def test_nothing_depends_on_the_order_of_rows(kind: str) -> None:
     rng = np.random.default_rng(5)
     records: Records = []
-    for example, who, first in world(25):
+    for example, who, first in crowd(25):
         more = [first, *(label for label in LABELS if label != first and rng.random() < 0.4)]
         records.append((example, who, first if kind == "single-label" else more))
     item = plausibly.agreement(table(records, LABELS, kind), resamples=50).data
@@ -112,7 +115,7 @@ def test_nothing_depends_on_the_order_of_rows(kind: str) -> None:
 
 def test_clusters_that_repeat_themselves_count_once() -> None:
     """Each example four times under other names: by cluster the interval is as wide as before."""
-    records = world(40)
+    records = crowd(40)
     once = plausibly.agreement(table(records, LABELS), resamples=400).data
     copies: Records = [(f"{e}-{c}", w, said) for e, w, said in records for c in range(4)]
     ann = table(copies, LABELS)
@@ -131,7 +134,7 @@ def test_clusters_that_repeat_themselves_count_once() -> None:
 
 
 def test_groups_are_what_their_examples_alone_give() -> None:
-    records = world(40)
+    records = crowd(40)
     ann = table(records, LABELS)
     site = np.array(["north", "south"])[np.arange(40) % 2]
     result = plausibly.agreement(
@@ -279,7 +282,7 @@ def test_every_pair_of_answers_is_counted(votes: list[list[int]]) -> None:
 
 
 def test_of_plausibilities_both_labels_are_drawn() -> None:
-    shares = plausibly.aggregate(table(world(), LABELS))
+    shares = plausibly.aggregate(table(crowd(), LABELS))
     result = label_disagreement(shares)
     expected = shares.values.T @ shares.values / len(shares)
     np.testing.assert_allclose(result["together"].values, expected)
@@ -292,6 +295,51 @@ def test_one_answer_each_makes_no_pair() -> None:
         label_disagreement(table([("e", "x", "a"), ("f", "x", "b")], LABELS))
 
 
+# ---- the command
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.chdir(tmp_path)
+    made = make(tmp_path)
+    made.write("labels.csv", "label,risk\ncat,low\ndog,low\nfox,high\n")
+    made.write("counts.csv", "example,a,b\ne1,3,1\ne2,0,2\ne3,1,0\n")
+    return made
+
+
+def test_json_equals_the_result_in_python(world: World) -> None:
+    words = "agreement -a votes.csv -e patients.csv --by site --cluster patient --labels labels.csv"
+    more = ("--set", "agreement.draws=20", "--risk", "risk", "--json")
+    document = run(*words.split(), *more).document
+    annotations = plausibly.read_annotations(world.path("votes.csv"))
+    result = plausibly.agreement(annotations).data.set_index(measure="measure")
+    for row in document["measures"]:
+        assert row["value"] == float(result["value"].sel(measure=row["measure"]))
+    assert document["clusters"] == 15
+    assert set(document["certainty"]) >= {"draws", "mean", "level_mean", "by_example"}
+    assert {row["group"] for row in document["by_group"]} == {"north", "south"}
+    assert [row["label"] for row in document["by_label"]] == ["cat", "dog", "fox"]
+    assert {"answers", "agreement", "low", "says"} <= set(document["by_annotator"][0])
+    assert document["annotations"]["responses"] == 90
+
+
+def test_many_groups_and_labels_are_cut() -> None:
+    rng = np.random.default_rng(0)
+    labels = [f"label {k:02d}" for k in range(30)]
+    records = [
+        (f"e{i}", w, labels[i % 30 if rng.random() < 0.6 else int(rng.integers(30))])
+        for i in range(120)
+        for w in "xyz"
+    ]
+    ann = table(records, labels)
+    ann = ann.assign_coords(patient=("example", [f"p{i // 4}" for i in range(120)]))
+    text = "\n".join(Agreement(plausibly.agreement(ann, by="patient", resamples=0).data).lines())
+    assert "agreement by label, the 12 most frequent of 30: " in " ".join(text.split())
+    assert "by patient: the 10 of 30 with the lowest agreement" in text
+    assert all(len(line) <= 80 for line in text.splitlines())
+
+
 @said(__file__)
-def test_each_call_gives_its_text(call: str, text: str) -> None:
+def test_each_call_gives_its_text(world: World, call: str, text: str) -> None:
+    """In a folder of files, which the commands read."""
     check(call, text, globals())

@@ -26,7 +26,7 @@ from plausibly.evaluation import Evaluation, Sensitivity, Study
 from plausibly.evaluation.result import Result
 from plausibly.planning import Plan
 from plausibly.progress import PageBar, ticking
-from plots_world import FIGURES, LABELS, METHODS, answers, draw, made, parts, world
+from plots_world import FIGURES, LABELS, METHODS, answers, made, parts, world
 from refusals import refused
 
 # ---- pieces of HTML, taken apart: what they say, and whether they are whole
@@ -112,6 +112,7 @@ def test_names_of_sets() -> None:
     assert list(without.columns) == ["example", "labels", "set"]
     with pytest.raises(InputError, match="no true or false for each example and"):
         parts()[2].plausibly.names()
+    assert repr(sets.plausibly) == ".plausibly of a DataArray: names(), guarantee()"
 
 
 @pytest.mark.parametrize("most", [2, 500])
@@ -190,14 +191,6 @@ def test_each_figure_is_that_of_plots(
     assert result is made(kind)
     assert options["axes"] == "mine"
     assert figure in repr(made(kind).plausibly.plot)
-
-
-def test_figures_are_drawn() -> None:
-    axes = made("evaluation").plausibly.plot.coverage(alpha=0.1)
-    assert axes.get_title("left") == draw("coverage", "evaluation", alpha=0.1).get_title("left")
-    with pytest.raises(InputError, match="p_value_uniformity"):
-        made("evaluation").plausibly.plot.uniformity()
-    assert repr(parts()[3].plausibly) == ".plausibly of a DataArray: names(), guarantee()"
 
 
 # ---- small tables, whole and escaped, with the numbers of the objects
@@ -281,15 +274,6 @@ def test_a_result_with_its_text_and_its_variables(kind: str) -> None:
     assert " ".join(repr(outcome).split()) in " ".join(piece.text.split())
     for name in list(outcome.data.data_vars)[:3]:
         assert str(name) in piece.text, "xarray's own table is there to unfold"
-
-
-def test_an_evaluation_names_each_alpha_and_its_verdict() -> None:
-    outcome = Evaluation(made("evaluation"))
-    mean = float(outcome.coverage.sel(alpha=0.2))
-    text = " ".join(shown(outcome).text.split())
-    assert f"alpha 0.2 60 {mean:.3f}" in text
-    assert ": 0.80 on average, measured" in text
-    assert ": 0.90 on average, measured" in text
 
 
 # ---- ``progress=True``: a bar on a terminal and in a notebook, and nothing elsewhere
