@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from scipy.stats import entropy as reference
 
 from eval_said import check, said
-from plausibly import evaluate
 from plausibly.data.plausibilities import to_sparse
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.evaluation import (
