@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from plausibly import build_annotations
 from plausibly.plugin import build_table
@@ -43,10 +44,12 @@ def table(
 
 
 def counted_table(text: str) -> xr.Dataset:
-    """Return the table of rows of counts: unknown annotators."""
-    counts = np.array(
-        [[int(n) for n in row.split()] for row in text.replace("\n", "|").split("|") if row]
-    )
+    """Return the table of rows of counts of the labels 1, 2, ...: unknown annotators."""
+    rows = text.replace("\n", "|").split("|")
+    return of_counts(np.array([[int(n) for n in row.split()] for row in rows if row]))
+
+
+def of_counts(counts: NDArray[Any]) -> xr.Dataset:  # Any: numbers of any type
     example, label = np.nonzero(counts)
     return build_table(
         "single-label",

@@ -1,19 +1,30 @@
-"""Annotators and labels that differ, certainty, independence of rows and of unnamed labels."""
+"""Annotators and labels that differ, certainty, independence of rows; ``plausibly agreement``."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
+from itertools import permutations
+from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
+from numpy.typing import ArrayLike
 
 import plausibly
+from cli_world import World, make, run
 from eval_said import check, said
 from memory import at_most
-from plausibly.annotators import annotation_certainty, uncertainty_adjusted_accuracy
+from plausibly.annotators import (
+    Agreement,
+    annotation_certainty,
+    label_disagreement,
+    uncertainty_adjusted_accuracy,
+)
+from refusals import refused
 from tables import labelled
 
 from .oracles import coders, table
@@ -22,20 +33,19 @@ LABELS = ["a", "b", "c"]
 Records = list[tuple[object, object, object]]
 
 
-def world(n: int = 60, *, odd: bool = False, seed: int = 0, of: int = 5) -> Records:
-    """Five annotators who say what an example is with chance 0.7; the last one always says c."""
-    rng = np.random.default_rng(seed)
+def crowd(n: int = 60) -> Records:
+    """Five annotators who say what an example is with chance 0.7."""
+    rng = np.random.default_rng(0)
     records: Records = []
     for i in range(n):
         truth = int(rng.integers(3))
-        for q in range(of):
+        for q in range(5):
             said = truth if rng.random() < 0.7 else int(rng.integers(3))
-            if odd and q == of - 1:
-                said = 2
             records.append((f"e{i:03d}", f"w{q}", LABELS[said]))
     return records
 
 
+@settings(max_examples=30)
 @given(
     st.lists(
         st.lists(st.sampled_from(["a", "b", "c", None]), min_size=4, max_size=4),
@@ -77,15 +87,6 @@ def test_annotators_by_hand(rows: list[list[str | None]]) -> None:
             assert actual == pytest.approx(np.mean(values)) if values else math.isnan(actual)
 
 
-def test_an_annotator_with_one_label_too_often_is_noted() -> None:
-    result = plausibly.agreement(table(world(odd=True), LABELS), resamples=0).data
-    assert result["annotator_low"].values.tolist() == [False, False, False, False, True]
-    odd = result.sel(annotator="w4")
-    assert odd["annotator_says"].item() == "c"
-    assert float(odd["annotator_says_share"]) == 1.0
-    assert float(odd["annotator_says_others"]) < 0.45
-
-
 def test_a_second_answer_repeats_the_label_of_the_first() -> None:
     """An answer is drawn, then another one to the same example, as in the coincidences."""
     rows = ["a a b b", "a b b c", "a a . c"]
@@ -97,30 +98,24 @@ def test_a_second_answer_repeats_the_label_of_the_first() -> None:
         assert float(result["label_again"].sel(label=label)) == pytest.approx(both / named)
 
 
-def shuffled(records: Records, seed: int) -> Records:
-    order = np.random.default_rng(seed).permutation(len(records))
-    return [records[place] for place in order]
-
-
 @pytest.mark.parametrize("kind", ["single-label", "label-set", "partial-ranking"])
 def test_nothing_depends_on_the_order_of_rows(kind: str) -> None:
     rng = np.random.default_rng(5)
     records: Records = []
-    for example, who, first in world(25):
+    for example, who, first in crowd(25):
         more = [first, *(label for label in LABELS if label != first and rng.random() < 0.4)]
         records.append((example, who, first if kind == "single-label" else more))
     item = plausibly.agreement(table(records, LABELS, kind), resamples=50).data
-    for seed in range(3):
-        second = plausibly.agreement(
-            table(shuffled(records, seed), LABELS, kind), resamples=50
-        ).data
+    for _ in range(3):
+        shuffled = [records[place] for place in rng.permutation(len(records))]
+        second = plausibly.agreement(table(shuffled, LABELS, kind), resamples=50).data
         aligned = second.sel(example=item["example"], annotator=item["annotator"])
         xr.testing.assert_identical(aligned, item)
 
 
 def test_clusters_that_repeat_themselves_count_once() -> None:
     """Each example four times under other names: by cluster the interval is as wide as before."""
-    records = world(40)
+    records = crowd(40)
     once = plausibly.agreement(table(records, LABELS), resamples=400).data
     copies: Records = [(f"{e}-{c}", w, said) for e, w, said in records for c in range(4)]
     ann = table(copies, LABELS)
@@ -139,7 +134,7 @@ def test_clusters_that_repeat_themselves_count_once() -> None:
 
 
 def test_groups_are_what_their_examples_alone_give() -> None:
-    records = world(40)
+    records = crowd(40)
     ann = table(records, LABELS)
     site = np.array(["north", "south"])[np.arange(40) % 2]
     result = plausibly.agreement(
@@ -157,12 +152,12 @@ def test_groups_are_what_their_examples_alone_give() -> None:
         assert np.isnan(low[~varies]).all()
 
 
-def drawn(draws: list[list[list[float]]]) -> xr.DataArray:
-    values = np.array(draws)
+def drawn(draws: ArrayLike, labels: Sequence[str] = LABELS) -> xr.DataArray:
+    values = np.asarray(draws)
     return xr.DataArray(
         values,
         dims=("draw", "example", "label"),
-        coords={"example": [f"e{i}" for i in range(values.shape[1])], "label": LABELS},
+        coords={"example": [f"e{i}" for i in range(values.shape[1])], "label": list(labels)},
     )
 
 
@@ -185,24 +180,15 @@ def test_labels_without_mass_are_in_no_set(labels: int) -> None:
     values = np.zeros((40, 2, labels))
     values[:, 0, 0] = 1.0  # all say one label
     values[:20, 1, :2], values[20:, 1, 2] = 0.5, 1.0
-    plausibilities = xr.DataArray(
-        values,
-        dims=("draw", "example", "label"),
-        coords={"example": ["e", "f"], "label": [f"k{place}" for place in range(labels)]},
-    )
-    risk = {f"k{place}": "low" if place < 2 else "high" for place in range(labels)}
-    result = annotation_certainty(plausibilities, top=2, risk=risk)
+    names = [f"k{place}" for place in range(labels)]
+    risk = {name: "low" if place < 2 else "high" for place, name in enumerate(names)}
+    result = annotation_certainty(drawn(values, names), top=2, risk=risk)
     assert result["certainty"].values.tolist() == [1.0, 0.5]
     assert result["level_certainty"].values.tolist() == [1.0, 0.5]
 
 
 def test_ties_do_not_depend_on_the_order_of_labels_or_on_rounding() -> None:
-    values = np.tile([0.5, 0.25, 0.25 * (1 + 1e-15), 0.0], (200, 5, 1))
-    plausibilities = xr.DataArray(
-        values,
-        dims=("draw", "example", "label"),
-        coords={"example": list("efghi"), "label": list("abcd")},
-    )
+    plausibilities = drawn(np.tile([0.5, 0.25, 0.25 * (1 + 1e-15), 0.0], (200, 5, 1)), "abcd")
     risk = {"a": "low", "b": "low", "c": "high", "d": "high"}
     first = annotation_certainty(plausibilities, top=2, risk=risk)
     assert float(first["certainty"].max()) < 0.65
@@ -214,10 +200,11 @@ def test_ties_do_not_depend_on_the_order_of_labels_or_on_rounding() -> None:
             np.testing.assert_array_equal(first[name].values, again[name].values)
 
 
+@settings(max_examples=10)
 @given(st.integers(0, 10_000))
 def test_accuracy_is_the_mean_over_draws(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    plausibilities = drawn(rng.dirichlet([1, 1, 1], size=(5, 4)).tolist())
+    plausibilities = drawn(rng.dirichlet([1, 1, 1], size=(5, 4)))
     model = labelled(rng.dirichlet([1, 1, 1], size=4))
     result = uncertainty_adjusted_accuracy(model, plausibilities, top=2)
     first = plausibilities.values.argmax(axis=-1)
@@ -229,17 +216,14 @@ def test_accuracy_is_the_mean_over_draws(seed: int) -> None:
 
 def test_nothing_depends_on_the_order_of_rows_and_labels() -> None:
     rng = np.random.default_rng(3)
-    plausibilities = drawn(rng.dirichlet([1, 1, 1], size=(6, 9)).tolist())
+    plausibilities = drawn(rng.dirichlet([1, 1, 1], size=(6, 9)))
     model = plausibilities.mean("draw")
     risk = {"a": "low", "b": "high", "c": "low"}
     first = uncertainty_adjusted_accuracy(model, plausibilities, risk=risk)
     turned = plausibilities.isel(example=slice(None, None, -1), label=[2, 0, 1])
     second = uncertainty_adjusted_accuracy(model, turned, risk=risk)
     xr.testing.assert_allclose(first, second)
-    certain, again = (
-        annotation_certainty(plausibilities, top=2),
-        annotation_certainty(turned, top=2),
-    )
+    certain, again = (annotation_certainty(item, top=2) for item in (plausibilities, turned))
     np.testing.assert_array_equal(certain["certainty"].values, again["certainty"].values[::-1])
     assert float(certain["mean"]) == float(again["mean"])
 
@@ -272,6 +256,90 @@ def test_memory_goes_by_labels_that_are_named(kind: str) -> None:
         np.testing.assert_allclose(result["value"].values, expected["value"].values, rtol=1e-12)
 
 
+# ---- which labels are said beside which
+
+
+@settings(max_examples=10)
+@given(
+    st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=5), min_size=1, max_size=6).filter(
+        lambda votes: max(map(len, votes)) > 1
+    )
+)
+def test_every_pair_of_answers_is_counted(votes: list[list[int]]) -> None:
+    wanted = np.zeros((3, 3))
+    compared = [part for part in votes if len(part) > 1]
+    for part in compared:
+        pairs = Counter(permutations(part, 2))
+        for pair, count in pairs.items():
+            wanted[pair] += count / sum(pairs.values()) / len(compared)
+    rows = [(f"e{i}", None, LABELS[k]) for i, part in enumerate(votes) for k in part]
+    result = label_disagreement(table(rows, LABELS))
+    np.testing.assert_allclose(result["together"].values, wanted, atol=1e-12)
+    np.testing.assert_allclose(result["share"].values, wanted.sum(axis=1), atol=1e-12)
+    assert result.attrs == {"n": len(votes), "compared": len(compared), "pairs": "answers"}
+    both = [[sum(a in s and b in s for s in compared) for b in range(3)] for a in range(3)]
+    assert result["examples"].values.tolist() == both
+
+
+def test_of_plausibilities_both_labels_are_drawn() -> None:
+    shares = plausibly.aggregate(table(crowd(), LABELS))
+    result = label_disagreement(shares)
+    expected = shares.values.T @ shares.values / len(shares)
+    np.testing.assert_allclose(result["together"].values, expected)
+    assert result.attrs["pairs"] == "draws"
+    assert result.identical(label_disagreement(shares[::-1]))
+
+
+def test_one_answer_each_makes_no_pair() -> None:
+    with refused("pairs-none", 'plausibly.aggregate(annotations, "dawid-skene")'):
+        label_disagreement(table([("e", "x", "a"), ("f", "x", "b")], LABELS))
+
+
+# ---- the command
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.chdir(tmp_path)
+    made = make(tmp_path)
+    made.write("labels.csv", "label,risk\ncat,low\ndog,low\nfox,high\n")
+    made.write("counts.csv", "example,a,b\ne1,3,1\ne2,0,2\ne3,1,0\n")
+    return made
+
+
+def test_json_equals_the_result_in_python(world: World) -> None:
+    words = "agreement -a votes.csv -e patients.csv --by site --cluster patient --labels labels.csv"
+    more = ("--set", "agreement.draws=20", "--risk", "risk", "--json")
+    document = run(*words.split(), *more).document
+    annotations = plausibly.read_annotations(world.path("votes.csv"))
+    result = plausibly.agreement(annotations).data.set_index(measure="measure")
+    for row in document["measures"]:
+        assert row["value"] == float(result["value"].sel(measure=row["measure"]))
+    assert document["clusters"] == 15
+    assert set(document["certainty"]) >= {"draws", "mean", "level_mean", "by_example"}
+    assert {row["group"] for row in document["by_group"]} == {"north", "south"}
+    assert [row["label"] for row in document["by_label"]] == ["cat", "dog", "fox"]
+    assert {"answers", "agreement", "low", "says"} <= set(document["by_annotator"][0])
+    assert document["annotations"]["responses"] == 90
+
+
+def test_many_groups_and_labels_are_cut() -> None:
+    rng = np.random.default_rng(0)
+    labels = [f"label {k:02d}" for k in range(30)]
+    records = [
+        (f"e{i}", w, labels[i % 30 if rng.random() < 0.6 else int(rng.integers(30))])
+        for i in range(120)
+        for w in "xyz"
+    ]
+    ann = table(records, labels)
+    ann = ann.assign_coords(patient=("example", [f"p{i // 4}" for i in range(120)]))
+    text = "\n".join(Agreement(plausibly.agreement(ann, by="patient", resamples=0).data).lines())
+    assert "agreement by label, the 12 most frequent of 30: " in " ".join(text.split())
+    assert "by patient: the 10 of 30 with the lowest agreement" in text
+    assert all(len(line) <= 80 for line in text.splitlines())
+
+
 @said(__file__)
-def test_each_call_gives_its_text(call: str, text: str) -> None:
+def test_each_call_gives_its_text(world: World, call: str, text: str) -> None:
+    """In a folder of files, which the commands read."""
     check(call, text, globals())

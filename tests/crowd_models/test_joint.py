@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import attrs
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 import plausibly
 from crowd_models_worlds import crowd
 from plausibly.plugin import AGGREGATOR, Aggregator, Keys, resolve
+from plausibly.registry import default
 from plausibly_builtins.crowd_models.models import DawidSkene, OneCoin, WorkerAgreement
 from refusals import quiet
 from tables import labelled
@@ -26,9 +26,10 @@ Array = NDArray[np.float64]
 
 @pytest.mark.parametrize("name", [*JOINT, *ALONE])
 def test_who_is_joint(name: str) -> None:
-    """A bootstrap is what its inner aggregator is."""
+    """A bootstrap, or an exclusion of no more than is named, is what its inner aggregator is."""
     assert resolve(AGGREGATOR, name).joint == (name in JOINT)
-    assert resolve(AGGREGATOR, "bootstrap", {"inner": name}).joint == (name in JOINT)
+    for around, options in (("bootstrap", {}), ("exclude", {"fewer_than": 1})):
+        assert resolve(AGGREGATOR, around, {"inner": name, **options}).joint == (name in JOINT)
 
 
 def test_a_bootstrap_of_a_model() -> None:
@@ -92,17 +93,11 @@ def covered(
     return float(wanted @ (p > alpha + 1e-12))
 
 
-@attrs.frozen
-class Measured:
-    """Coverage by bags, and how far plausibilities move where one example is left out."""
+def measured(model: Aggregator, examples: int, bags: int) -> tuple[list[float], list[float], float]:
+    """Leave each example of each bag out: coverage of bags that are aggregated with and without.
 
-    together: list[float]
-    alone: list[float]
-    moved: float
-
-
-def measured(model: Aggregator, examples: int, bags: int) -> Measured:
-    """Leave each example of each bag out: aggregated with it, or without it."""
+    And how far plausibilities move where one example is left out.
+    """
     together, alone, moved = [], [], []
     for bag in range(bags):
         rng = np.random.default_rng([examples, bag])
@@ -123,7 +118,7 @@ def measured(model: Aggregator, examples: int, bags: int) -> Measured:
             moved.append(np.abs(own - plausibilities[kept]).sum(axis=1).mean() / 2)
         together.append(float(np.mean(with_it)))
         alone.append(float(np.mean(without)))
-    return Measured(together, alone, float(np.mean(moved)))
+    return together, alone, float(np.mean(moved))
 
 
 MODELS: dict[str, Aggregator] = {
@@ -137,11 +132,11 @@ MODELS: dict[str, Aggregator] = {
 def test_estimated_together_every_bag_keeps_its_guarantee(name: str) -> None:
     """A symmetric function of exchangeable examples is exchangeable: no bag falls below."""
     with quiet():
-        result = measured(MODELS[name], 13, 6)
-    assert min(result.together) >= 0.9 - 1e-12
+        together, alone, moved = measured(MODELS[name], 13, 3)
+    assert min(together) >= 0.9 - 1e-12
     # Without the new example, it is close to that; the page has larger bags, and more.
-    assert np.mean(result.alone) == pytest.approx(np.mean(result.together), abs=0.03)
-    assert result.moved > 0
+    assert np.mean(alone) == pytest.approx(np.mean(together), abs=0.03)
+    assert moved > 0
 
 
 @pytest.mark.slow
@@ -150,7 +145,22 @@ def test_the_table_of_the_page(project: Path) -> None:
     for name, model in MODELS.items():
         for size, bags in ((13, 12), (61, 3)):
             with quiet():
-                result = measured(model, size, bags)
-            together, alone = np.mean(result.together), np.mean(result.alone)
-            row = f"| `{name}` | {size - 1} | {together:.3f} | {alone:.3f} | {result.moved:.3f} |"
+                *coverages, moved = measured(model, size, bags)
+            together, alone = (np.mean(coverage) for coverage in coverages)
+            row = f"| `{name}` | {size - 1} | {together:.3f} | {alone:.3f} | {moved:.3f} |"
             assert row in page, row
+
+
+# ---- docs/crowd.md
+
+
+@pytest.mark.parametrize(("plugin", "count"), [("crowd-models", 5), ("crowd-kit", 8)])
+def test_every_aggregator_is_on_the_page(project: Path, plugin: str, count: int) -> None:
+    page = (project / "docs" / "crowd.md").read_text(encoding="utf-8")
+    entries = [e for e in default().entries() if e.source.plugin == plugin]
+    assert len(entries) == count
+    for entry in entries:
+        name = entry.qualified if entry.extra else entry.name
+        rows = page.count(f"| `{name}` |")
+        joint = plugin == "crowd-models" and default().create(AGGREGATOR, name).joint
+        assert rows == 3 if joint else rows >= 1

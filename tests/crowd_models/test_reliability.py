@@ -11,28 +11,39 @@ import pytest
 import xarray as xr
 
 import plausibly
-from crowd_models_oracles import Votes
 from crowd_models_worlds import crowd, table_of
 from plausibly.annotators.reliability import ReliabilityTable
+from plausibly.data.annotations import rebuilt
 from plausibly.data.states import read_left_out
 from plausibly.errors import InputError, PlausiblyWarning
-from plausibly.plugin import AGGREGATOR, ANNOTATION, resolve
+from plausibly.plugin import ANNOTATION, resolve
 from plausibly_builtins.single_label.votes import LabelFrequency
 from refusals import quiet, refused, warned
 
 NAMES = ("dawid-skene", "one-coin", "worker-agreement")
 
-# Eight agree with themselves; "lazy" says Ä to everything, "none" was never asked.
-VOTES: Votes = [
-    (f"e{i}", who, "Ä" if who == "lazy" else ["melanoma", "b c", "Ä"][i % 3], 1)
-    for i in range(9)
-    for who in ("r1", "r2", "r10", "lazy")
+# dan says x to everything, eve means the opposite, fay answers once.
+ANSWERS = {
+    "ann": "xyxyy",
+    "bob": "xyxyy",
+    "cat": "xyxyy",
+    "dan": "xxxxx",
+    "eve": "yxyxx",
+    "fay": "x----",
+}
+RECORDS = [
+    (f"t{at}", who, label, 1)
+    for who, stated in ANSWERS.items()
+    for at, label in enumerate(stated)
+    if label != "-"
 ]
+TABLE = table_of(RECORDS, labels="xyz")
 
 
 def table_with_idle() -> xr.Dataset:
-    records = [(e, q, k) for e, q, k, _ in VOTES] + [("e0", "idle", None), ("never", "idle", "")]
-    return resolve(ANNOTATION, "single-label").build(records, ["melanoma", "b c", "Ä"])
+    """Return the table with one who was asked and did not answer."""
+    records = [*((e, q, k) for e, q, k, _ in RECORDS), ("t0", "idle", None)]
+    return resolve(ANNOTATION, "single-label").build(records, list("xyz"))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -43,31 +54,16 @@ def test_the_columns_are_the_same_for_all(name: str) -> None:
     assert report["annotator"].values.tolist() == table["annotator"].values.tolist()
     assert report["responses"].dtype == np.int64
     of = report.set_coords("annotator").sel
-    assert int(of(annotator="r1")["responses"]) == 9
+    assert int(of(annotator="ann")["responses"]) == 5
     assert int(of(annotator="idle")["responses"]) == 0
     assert np.isnan(float(of(annotator="idle")["weight"]))
-    assert float(of(annotator="r2")["weight"]) > 0.99
-    assert float(of(annotator="lazy")["weight"]) == pytest.approx(1 / 3, abs=0.01)
-    assert str(of(annotator="lazy")["note"].values).startswith('says "Ä" to 100%')
+    assert float(of(annotator="ann")["weight"]) > 0.99
+    assert float(of(annotator="dan")["weight"]) == pytest.approx(2 / 5, abs=0.01)
+    assert str(of(annotator="dan")["note"].values).startswith('says "x" to 100%')
     assert str(of(annotator="idle")["note"].values) == "no response"
-    assert str(of(annotator="r1")["note"].values) == ""
+    assert str(of(annotator="ann")["note"].values) == ""
     assert ("confusion" in report) == (name == "dawid-skene")
     assert report.attrs["aggregator"] == name
-
-
-def test_in_print() -> None:
-    report = plausibly.reliability(table_with_idle(), "worker-agreement")
-    assert repr(report) == (
-        "reliability  5 annotators, by worker-agreement\n"
-        "annotator  responses  weight   note\n"
-        'lazy               9    0.33   says "Ä" to 100%\n'
-        "r1                 9    1.00\n"
-        "r10                9    1.00\n"
-        "r2                 9    1.00\n"
-        "idle               0       -   no response"
-    )
-    assert "<pre>reliability  5 annotators" in report._repr_html_()
-    assert "says &quot;Ä&quot;" in report._repr_html_()
 
 
 def test_many_annotators_and_unknown_ones_in_print() -> None:
@@ -75,8 +71,6 @@ def test_many_annotators_and_unknown_ones_in_print() -> None:
     codes = result.table["response_annotator"].values.copy()
     codes[:120] = -1
     built = result.table.assign(response_annotator=("response", codes))
-    from plausibly.data.annotations import rebuilt
-
     with quiet():
         report = plausibly.reliability(rebuilt(built), "one-coin")
     lines = repr(report).splitlines()
@@ -92,9 +86,13 @@ def test_many_annotators_and_unknown_ones_in_print() -> None:
     assert "NOT converged after 1 iteration\n" in repr(stopped)
 
 
-def test_a_part_of_the_table_still_prints() -> None:
+def test_the_table_and_a_part_of_it_in_print() -> None:
     report = plausibly.reliability(table_with_idle(), "one-coin")
     assert repr(report.isel(annotator=[0])).count("\n") == 2
+    assert repr(report).splitlines()[-1] == "idle               0       -   no response"
+    page = report._repr_html_()
+    assert "<pre>reliability  7 annotators" in page
+    assert "says &quot;x&quot;" in page
     assert "Dimensions" in repr(report[["weight"]])
     assert "<pre>reliability" not in report[["weight"]]._repr_html_()
     assert "Dimensions" in repr(report.isel(annotator=0))
@@ -102,8 +100,6 @@ def test_a_part_of_the_table_still_prints() -> None:
 
 def test_weights_that_are_no_whole_numbers() -> None:
     table = table_of([("a", "q", "Ä", 2), ("b", "q", "b c", 1), ("b", "r1", "b c", 1)])
-    from plausibly.data.annotations import rebuilt
-
     half = rebuilt(table.assign(response_weight=table["response_weight"] / 2))
     report = plausibly.reliability(half, "one-coin")
     assert report["responses"].values.tolist() == [1.5, 0.5]
@@ -147,56 +143,21 @@ def test_a_plugin_that_answers_something_else(answer: object) -> None:
 def test_a_plugin_may_order_annotators_as_it_likes() -> None:
     table = table_with_idle()
     turned = table["annotator"].values[::-1]
-    answer = xr.Dataset({"weight": ("annotator", np.arange(5.0))}, coords={"annotator": turned})
+    answer = xr.Dataset({"weight": ("annotator", np.arange(7.0))}, coords={"annotator": turned})
     report = plausibly.reliability(table, Odd(answer=answer))
-    assert report["weight"].values.tolist() == [4, 3, 2, 1, 0]
+    assert report["weight"].values.tolist() == [6, 5, 4, 3, 2, 1, 0]
     assert report["annotator"].values.tolist() == table["annotator"].values.tolist()
 
 
 def test_unknown_annotators_are_one_annotator_or_refused() -> None:
-    table = table_of(VOTES, anonymous=["r1"])
-    with warned("annotators-anonymous", "9 responses of unknown annotators", 'unknown = "error"'):
+    table = table_of(RECORDS, labels="xyz", anonymous=["ann"])
+    with warned("annotators-anonymous", "5 responses of unknown annotators", 'unknown = "error"'):
         plausibly.aggregate(table, "one-coin")
     left = plausibly.select_annotations(table, annotator=table["annotator"].values)
     plausibly.aggregate(left, "one-coin", unknown="error")
-    table = table_of(VOTES[:4], anonymous=["r1", "r2", "r10", "lazy"])
+    table = table_of(RECORDS, labels="xyz", anonymous=list(ANSWERS))
     with refused("annotators-anonymous", 'unknown = "together" takes them as one annotator'):
         plausibly.aggregate(table, "dawid-skene", unknown="error")
-
-
-@pytest.mark.parametrize(
-    ("name", "parameters", "report"),
-    [
-        ("dawid-skene", {"smoothing": -1.0}, "smoothing"),
-        ("dawid-skene", {"iterations": 0}, "iterations"),
-        ("dawid-skene", {"unknown": "drop"}, "unknown"),
-        ("one-coin", {"right": -0.5}, "right"),
-        ("one-coin", {"tolerance": -1e-9}, "tolerance"),
-        ("weighted-vote", {"weights": {"q": -1.0}}, "weights of q\n  must be finite"),
-        ("weighted-vote", {"weights": {"q": float("inf")}}, "weights of q\n  must be finite"),
-    ],
-)
-def test_parameters_out_of_range(name: str, parameters: dict[str, object], report: str) -> None:
-    with pytest.raises(InputError, match=report):
-        plausibly.aggregate(table_of(VOTES), {"name": name, **parameters})
-
-
-# dan says x to everything, eve means the opposite, fay answers once.
-ANSWERS = {
-    "ann": "xyxyy",
-    "bob": "xyxyy",
-    "cat": "xyxyy",
-    "dan": "xxxxx",
-    "eve": "yxyxx",
-    "fay": "x----",
-}
-RECORDS = [
-    (f"t{at}", who, label, 1)
-    for who, stated in ANSWERS.items()
-    for at, label in enumerate(stated)
-    if label != "-"
-]
-TABLE = table_of(RECORDS, labels="xyz")
 
 
 def without(*annotators: str) -> xr.Dataset:
@@ -221,6 +182,11 @@ RULES: list[tuple[dict[str, Any], dict[str, str], bool]] = [  # Any: parameters,
         True,
     ),
     ({"fewer_than": 1, "below": 1e-9}, {"eve": "weight 0.00, below 1e-09"}, True),
+    (
+        {"below": 0.45, "by": {"name": "dawid-skene", "smoothing": 0.1}},
+        {"dan": "weight 0.40, below 0.45", "eve": "weight 0.00, below 0.45"},
+        True,
+    ),
 ]
 
 
@@ -236,14 +202,6 @@ def test_who_is_left_out(rules: dict[str, Any], reasons: dict[str, str], joint: 
     assert result.attrs.get("joint") == ("exclude" if joint else None)
 
 
-def test_another_aggregator_tells_who_is_worth_less() -> None:
-    by = {"name": "dawid-skene", "smoothing": 0.1}
-    assert list(excluded(plausibly.aggregate(TABLE, "exclude", below=0.45, by=by))) == [
-        "dan",
-        "eve",
-    ]
-
-
 def test_no_annotator_below_the_weight_leaves_no_trace() -> None:
     result = plausibly.aggregate(without("eve"), "exclude", below=1e-9)
     assert "excluded" not in result.attrs
@@ -252,25 +210,17 @@ def test_no_annotator_below_the_weight_leaves_no_trace() -> None:
 
 def test_rankings_by_name_and_number() -> None:
     stated = [("x", "a", ["p", "q"]), ("x", "b", ["q", "p"]), ("y", "b", ["p"])]
-    table = resolve(ANNOTATION, "partial-ranking").build(stated, None)
+    table, second = (
+        resolve(ANNOTATION, "partial-ranking").build(part, ["p", "q"])
+        for part in (stated, stated[1:])
+    )
     result = plausibly.aggregate(table, "exclude", annotators=["a"], inner="plackett-luce")
-    xr.testing.assert_equal(
-        result.drop_attrs(), plausibly.aggregate(build(stated[1:]), "plackett-luce").drop_attrs()
-    )
-    xr.testing.assert_equal(
-        plausibly.aggregate(table, "exclude", fewer_than=2), plausibly.aggregate(build(stated[1:]))
-    )
+    left = plausibly.aggregate(second, "plackett-luce")
+    xr.testing.assert_equal(result.drop_attrs(), left.drop_attrs())
+    result = plausibly.aggregate(table, "exclude", fewer_than=2)
+    xr.testing.assert_equal(result, plausibly.aggregate(second))
     with pytest.raises(InputError, match="exclude does not read partial-ranking"):
         plausibly.aggregate(table, "exclude", below=0.5)
-
-
-def build(stated: list[tuple[str, str, list[str]]]) -> xr.Dataset:
-    return resolve(ANNOTATION, "partial-ranking").build(stated, ["p", "q"])
-
-
-def test_whether_it_is_joint() -> None:
-    for table, joint in (({"fewer_than": 1}, False), ({"inner": "one-coin"}, True)):
-        assert resolve(AGGREGATOR, {"name": "exclude", **table}).joint is joint
 
 
 def test_examples_that_lose_all_annotators() -> None:
@@ -289,16 +239,28 @@ def test_examples_that_lose_all_annotators() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parameters", "name", "piece"),
+    ("aggregator", "parameters"),
     [
-        ({"annotators": ["dana", "eve"]}, "annotators-unknown", "found dana"),
-        ({"below": 0.5, "by": "label-frequency"}, "reliability-none", 'by = "worker-agreement"'),
-        ({"below": 0.0}, "component-parameter", "below"),
-        ({"fewer_than": -1}, "component-parameter", "fewer_than"),
-        ({"lost": "drop"}, "component-parameter", "lost"),
-        ({"annotators": "dan"}, "component-parameter", "annotators"),
+        ("exclude", {"below": 0.0}),
+        ("exclude", {"fewer_than": -1}),
+        ("exclude", {"lost": "drop"}),
+        ("exclude", {"annotators": "dan"}),
+        ("dawid-skene", {"smoothing": -1.0}),
+        ("dawid-skene", {"iterations": 0}),
+        ("dawid-skene", {"unknown": "drop"}),
+        ("one-coin", {"right": -0.5}),
+        ("one-coin", {"tolerance": -1e-9}),
+        ("weighted-vote", {"weights": {"q": -1.0}}),
+        ("weighted-vote", {"weights": {"q": float("inf")}}),
     ],
 )
-def test_parameters_are_checked(parameters: dict[str, object], name: str, piece: str) -> None:
-    with refused(name, piece):
-        plausibly.aggregate(TABLE, {"name": "exclude", **parameters})
+def test_parameters_are_checked(aggregator: str, parameters: dict[str, object]) -> None:
+    with refused("component-parameter", *parameters):
+        plausibly.aggregate(TABLE, {"name": aggregator, **parameters})
+
+
+def test_whom_an_exclusion_cannot_find_or_judge() -> None:
+    with refused("annotators-unknown", "found dana"):
+        plausibly.aggregate(TABLE, "exclude", annotators=["dana", "eve"])
+    with refused("reliability-none", 'by = "worker-agreement"'):
+        plausibly.aggregate(TABLE, "exclude", below=0.5, by="label-frequency")

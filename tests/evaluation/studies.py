@@ -34,19 +34,14 @@ def tied_labels(plausibilities: Sequence[float]) -> list[int]:
     return [label for label, p in enumerate(plausibilities) if p == largest]
 
 
-def majority_vote(
-    inside: Sequence[bool], plausibilities: Sequence[float], ties: str, uniform: float = 0.0
-) -> Fraction:
-    tied = tied_labels(plausibilities)
-    held = [bool(inside[label]) for label in tied]
+def majority_vote(held: Sequence[bool], ties: str) -> Fraction:
+    """Return the vote that is covered, from which of the tied labels are in the set."""
     if ties == "any":
         return Fraction(any(held))
     if ties == "all":
         return Fraction(all(held))
     if ties == "fractional":
         return Fraction(sum(held), len(held))
-    if ties == "random":
-        return Fraction(held[math.floor(Fraction(uniform) * len(tied))])
     return Fraction(held[0])
 
 
@@ -83,6 +78,35 @@ def case(
     return xr.DataArray(inside, coords, ("example", "label", "alpha")), plausibilities
 
 
+def tagged(
+    examples: int = 120,
+    labels: int = 4,
+    *,
+    seed: int = 0,
+    votes: int = 4,
+    alphas: tuple[float, ...] = (),
+) -> tuple[xr.DataArray, xr.DataArray]:
+    """Such a case whose examples and labels have coordinates."""
+    sets, plausibilities = case(examples, labels, seed=seed, votes=votes, alphas=alphas)
+    places = np.arange(examples)
+    sets = sets.assign_coords(
+        site=("example", np.where(places % 3 == 0, "north", "south")),
+        sex=("example", np.where(places % 5 < 2, "f", "m")),
+        patient=("example", places // 2),
+        age=("example", (places * 37) % 90 / 10),
+        risk=("label", np.resize(["low", "high", "medium"], labels)),
+        cost=("label", np.arange(labels) % 3),
+    )
+    return sets, plausibilities
+
+
+def features(array: xr.DataArray) -> xr.DataArray:
+    names = [str(name) for name in array["example"].values]
+    rows = [np.random.default_rng(int(name[1:])).normal(size=3) for name in names]
+    coords = {"example": names, "column": ["age", "height", "weight"]}
+    return xr.DataArray(np.array(rows), dims=("example", "column"), coords=coords)
+
+
 def world(
     examples: int, *, labels: int = 4, votes: int = 5, seed: int = 0
 ) -> tuple[xr.DataArray, xr.DataArray]:
@@ -104,13 +128,16 @@ def sites(examples: int = 60) -> tuple[xr.DataArray, xr.DataArray]:
 
 
 def with_warnings(call: Callable[[], xr.Dataset]) -> tuple[xr.Dataset, list[str]]:
-    """Return a study, and what it warned of, with the details."""
+    """Return a study, and what it warned of, with the details and the built-in kind."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         study = call()
-    return study, [
-        f"{warning.message}\n{getattr(warning.message, 'details', None)}" for warning in caught
-    ]
+    messages = []
+    for warning in caught:
+        kind = next(base for base in warning.category.__mro__ if base.__module__ == "builtins")
+        details = getattr(warning.message, "details", None)
+        messages.append(f"{kind.__name__}: {warning.message}\n{details}")
+    return study, messages
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 import re
 import subprocess
 import sys
@@ -12,13 +11,11 @@ from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
-import attrs
 import numpy as np
 import pytest
 import xarray as xr
 from hypothesis import assume, given, strategies as st
 
-import cli_world
 import plausibly
 from eval_said import check, said
 from plausibly import calibrate, compare
@@ -27,8 +24,9 @@ from plausibly.evaluation import Study, evaluate
 from plausibly.evaluation.design import Methods, with_draws
 from plausibly.evaluation.splits import nested, split, split_keys, split_seed
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.plugin import CALIBRATOR, CalibrationData, CalibrationScores, Calibrator, resolve
+from plausibly.plugin import CALIBRATOR, CalibrationData, CalibrationScores, resolve
 from readme_world import write_files
+from study_world import Wrapped
 
 from . import studies as oracle
 from .studies import quiet, sites
@@ -170,39 +168,6 @@ def test_warnings_of_splits_are_issued_once_with_their_scope() -> None:
     assert vacuous == ["nothing", "0.90, vacuous"]
 
 
-def test_the_table_of_a_study() -> None:
-    coverage = np.array([[[0.84], [0.88]], [[0.905], [0.897]], [[1.0], [1.0]]])
-    dims = ("method", "split", "alpha")
-    study = xr.Dataset(
-        {
-            "aggregated_coverage": (dims, coverage),
-            "majority_vote_coverage": (dims, np.full((3, 2, 1), 0.9)),
-            "set_size": (dims, np.full((3, 2, 1), 2.216)),
-        },
-        coords={
-            "method": ["majority-vote", "monte-carlo, average", "monte-carlo, ecdf"],
-            "alpha": [0.1],
-            "guaranteed": (("method", "alpha"), [["nothing"], ["0.90"], ["0.8999, vacuous"]]),
-            "guaranteed_level": (("method", "alpha"), [[math.nan], [0.9], [0.8999]]),
-        },
-    )
-    assert Study(study).lines() == [
-        "Study: 2 splits, alpha 0.1",
-        "method                all answers  spread  majority vote  set size  guarantee",
-        "majority-vote               0.860   0.028          0.900      2.22  none",
-        "monte-carlo, average        0.901   0.006          0.900      2.22  0.90",
-        "monte-carlo, ecdf           1.000   0.000          0.900      2.22  0.8999,",
-        "                                                                    vacuous",
-        'Verdict: with "majority-vote", sets cover 86% of the answers, without a',
-        'guarantee; with "monte-carlo, average", 90%.',
-    ]
-    twice = xr.concat([study, study.assign_coords(alpha=[0.15])], dim="alpha")
-    lines = Study(twice.isel(split=[0])).lines()
-    assert lines[1] == "alpha 0.1"
-    assert "alpha 0.15" in lines
-    assert [line.split()[2] for line in lines if line.startswith("majority-vote")] == ["-", "-"]
-
-
 THREE = [
     {"calibrator": "majority-vote"},
     {"calibrator": "monte-carlo", "combiner": "average"},
@@ -228,15 +193,6 @@ def test_dims_are_those_of_the_options() -> None:
         assert item.attrs["guarantees"] == plain.attrs["guarantees"]
 
 
-@attrs.frozen(kw_only=True)
-class Wrapper:
-    inner: Calibrator = attrs.field(factory=lambda: resolve(CALIBRATOR, "monte-carlo"))
-    other: str = "draws"
-
-    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        return self.inner.calibrate(data, keys)
-
-
 @dataclasses.dataclass(frozen=True)
 class Plain:
     draws: int = 3
@@ -247,15 +203,15 @@ class Plain:
 
 
 def test_draws_reach_calibrators_inside_others() -> None:
-    wrapped = with_draws(Wrapper(inner=Wrapper()), 4)
-    assert wrapped == Wrapper(
-        inner=Wrapper(inner=resolve(CALIBRATOR, {"name": "monte-carlo", "draws": 4}))
+    wrapped = with_draws(Wrapped(inner=Wrapped()), 4)
+    assert wrapped == Wrapped(
+        inner=Wrapped(inner=resolve(CALIBRATOR, {"name": "monte-carlo", "draws": 4}))
     )
     assert with_draws(Plain(), 7) == Plain(7)
-    assert with_draws(Wrapper(inner=resolve(CALIBRATOR, "expected")), 7) is None
+    assert with_draws(Wrapped(inner=resolve(CALIBRATOR, "expected")), 7) is None
     predictions, plausibilities = oracle.world(40)
     methods = {
-        name: {"calibrator": first} for name, first in (("plain", Plain()), ("wrapped", Wrapper()))
+        name: {"calibrator": first} for name, first in (("plain", Plain()), ("wrapped", Wrapped()))
     }
     study = quiet(
         predictions, plausibilities, {**methods, "drawn": THREE[1]}, splits=2, draws=[2, 5]
@@ -264,7 +220,7 @@ def test_draws_reach_calibrators_inside_others() -> None:
     for name in ("plain", "wrapped"):
         first, second = (study["set_size"].sel({"method": which}) for which in (name, "drawn"))
         assert np.array_equal(first, second)
-    assert json.loads(study.attrs["methods"])["wrapped"]["calibrator"] == "Wrapper"
+    assert json.loads(study.attrs["methods"])["wrapped"]["calibrator"] == "Wrapped"
 
 
 @pytest.mark.parametrize(
@@ -400,25 +356,14 @@ def test_a_large_group_is_chosen_as_often_as_a_small_one(
 # ---- docs/studies.md
 
 
-_FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
-
-
-def fences(project: Path) -> list[tuple[str, str]]:
-    """Return language and text of each block, in order."""
+def test_the_script_runs_in_several_processes(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     page = (project / "docs" / "studies.md").read_text(encoding="utf-8")
-    return [(result[0], result[1]) for result in _FENCE.findall(page)]
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (script,) = re.findall(r"^```python\n(# compare\.py\n.*?)^```$", page, re.MULTILINE | re.DOTALL)
     write_files(tmp_path)
     monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def test_the_script_runs_in_several_processes(project: Path, folder: Path) -> None:
-    (script,) = (text for _, text in fences(project) if text.startswith("# compare.py"))
-    (folder / "compare.py").write_text(script, encoding="utf-8")
+    Path("compare.py").write_text(script, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "compare.py"],
         capture_output=True,
@@ -429,15 +374,4 @@ def test_the_script_runs_in_several_processes(project: Path, folder: Path) -> No
     assert (done.returncode, done.stderr) == (0, "")
     study = plausibly.load_study("study.nc").data
     assert study["set_size"].shape == (2, 20, 1)
-    assert len(list((folder / "kept").iterdir())) == 21
-
-
-def test_the_study_file_runs_as_it_is_shown(project: Path, folder: Path) -> None:
-    blocks = fences(project)
-    (file,) = (text for language, text in blocks if language == "toml")
-    whole, *_ = (text for language, text in blocks if language == "console")
-    (folder / "study.toml").write_text(file, encoding="utf-8")
-    command, _, shown = whole.partition("\n")
-    ran = cli_world.run(*command.removeprefix("$ plausibly ").split())
-    assert (ran.code, ran.out, ran.err) == (0, shown, "")
-    assert plausibly.load_study("out/results.nc").data.sizes["draws"] == 2
+    assert len(list(Path("kept").iterdir())) == 21

@@ -84,29 +84,6 @@ ROUGH = judged(360).assign_coords(
 )
 
 
-def test_the_same_as_plain_data() -> None:
-    sets, plausibilities = split_experts()
-    result = evaluate(sets.assign_attrs(left_out='{"x": 1}'), plausibilities, by="site")
-    data = json.loads(json.dumps(result.to_json(), allow_nan=False))
-    assert (data["n"], data["ties"], data["left_out"]) == (400, "first", {"x": 1})
-    (item,) = data["results"]
-    assert item["alpha"] == 0.1
-    assert item["aggregated_coverage"]["mean"] == pytest.approx(0.85)
-    assert [part["ambiguity"] for part in item["strata"]] == [
-        "below 0.5",
-        "0.5 to 0.8",
-        "0.8 and above",
-    ]
-    assert item["strata"][1]["n"] == 0
-    assert item["strata"][1]["aggregated_coverage"] == {"mean": None, "low": None, "high": None}
-    assert [(part["site"], part["n"]) for part in item["groups"]] == [
-        ("a far southern site", 120),
-        ("north", 280),
-    ]
-    assert item["guarantee"]["level"] == "4/5"
-    assert item["verdict"].startswith("At or above the guarantee: 0.80 on average")
-
-
 LABELS = ["a", "b", "c"]
 
 

@@ -1,4 +1,7 @@
-"""The estimator gives what plausibly gives by hand, and is one of scikit-learn's."""
+"""The estimator gives what plausibly gives by hand, and is one of scikit-learn's.
+
+At the end: annotations in the forms in which people have them.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import importlib
 import pickle
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,11 +20,12 @@ import estimator_world as world
 import plausibly
 from plausibly.data.names import Names
 from refusals import refused, warned
-from tables import labelled
+from tables import labelled, shares
 
 pytest.importorskip("sklearn", reason="the estimator is scikit-learn's")
 
 import sklearn
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.dummy import DummyClassifier
@@ -54,13 +59,10 @@ def calibrated() -> AmbiguousConformalClassifier:
 
 def by_hand(**components: object) -> plausibly.ConformalPredictor:
     """Return the predictor that plausibly makes of the same numbers."""
-    model = LogisticRegression().fit(X_TRAIN, Y_TRAIN)
-    coords = {"example": [str(row) for row in range(len(X))], "label": list(world.LABELS)}
-    dims = ("example", "label")
-    predictions = xr.DataArray(model.predict_proba(X), coords, dims)
-    plausibilities = xr.DataArray(world.shares(VOTES), coords, dims)
-    total = np.full(len(X), world.READERS)
-    plausibilities = plausibilities.assign_coords(denominator=("example", total))
+    names = [str(row) for row in range(len(X))]
+    values = LogisticRegression().fit(X_TRAIN, Y_TRAIN).predict_proba(X)
+    predictions = labelled(values, names, world.LABELS)
+    plausibilities = shares(world.counts(VOTES), names, world.LABELS)
     return plausibly.calibrate(predictions, plausibilities, **components)  # type: ignore[arg-type]  # by name
 
 
@@ -97,8 +99,7 @@ def test_sets_and_p_values_equal_plausiblys(components: dict[str, object]) -> No
 def test_single_labels_give_the_order_statistic_of_split_conformal_prediction() -> None:
     y = world.majority(VOTES)
     model = fitted(alpha=0.1).conformalize(X, y)
-    shares = model.predict_proba(X)
-    own = np.sort(shares[np.arange(len(X)), model.classes_.searchsorted(y)])
+    own = np.sort(model.predict_proba(X)[np.arange(len(X)), model.classes_.searchsorted(y)])
     # The floor(alpha (n + 1))-th smallest: 199 examples make it the 20th.
     assert (model.predict_set(X_NEW) == (model.predict_proba(X_NEW) >= own[19])).all()
 
@@ -124,11 +125,6 @@ def test_coverage_is_the_share_of_the_plausibilities(
     assert calibrated.coverage_score(X_NEW, V_NEW, 0.2) == pytest.approx(expected)
     counted = calibrated.coverage_score(X_NEW, world.counts(V_NEW), 0.2, kind="counts")
     assert counted == pytest.approx(expected)
-    answers = [
-        (str(row), None, answer) for row, row_votes in enumerate(V_NEW) for answer in row_votes
-    ]
-    table = plausibly.build_annotations("single-label", answers, world.LABELS)
-    assert calibrated.coverage_score(X_NEW, table, 0.2) == pytest.approx(expected)
     y = world.majority(V_NEW)
     inside = sets[np.arange(len(y)), calibrated.classes_.searchsorted(y)].mean()
     assert calibrated.coverage_score(X_NEW, y, 0.2) == pytest.approx(inside)
@@ -236,11 +232,6 @@ def test_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
         importlib.import_module("plausibly.sklearn")
 
 
-X_TRAIN, V_TRAIN = world.line(120, seed=1)
-FEW, FEW_VOTES = world.line(99, seed=2)
-FEW_NEW, FEW_NEW_VOTES = world.line(20, seed=3)
-
-
 Check = Callable[[AmbiguousConformalClassifier], None]
 ESTIMATORS = [
     AmbiguousConformalClassifier(),
@@ -264,41 +255,41 @@ def routing() -> Iterator[None]:
 
 def test_clone_pickle_and_nested_parameters() -> None:
     model = AmbiguousConformalClassifier(LogisticRegression(C=2.0), alpha="0.2", seed=5)
-    model.fit(X_TRAIN, Y_TRAIN).conformalize(FEW, FEW_VOTES).set_output("pandas")
+    model.fit(X_TRAIN, Y_TRAIN).conformalize(X, VOTES).set_output("pandas")
     same = pickle.loads(pickle.dumps(model))
-    assert (same.predict_set(FEW_NEW) == model.predict_set(FEW_NEW)).all(axis=None)
+    assert (same.predict_set(X_NEW) == model.predict_set(X_NEW)).all(axis=None)
     assert same.predictor_.fingerprint == model.predictor_.fingerprint
     copy = clone(model)
     assert not hasattr(copy, "predictor_")
     assert (copy.get_params()["estimator__C"], copy.alpha, copy.seed) == (2.0, "0.2", 5)
     copy.set_params(estimator__C=3.0, score_function="aps")
     assert (copy.estimator.C, model.estimator.C) == (3.0, 2.0)
-    copy.fit(X_TRAIN, Y_TRAIN).conformalize(FEW, FEW_VOTES)
-    assert isinstance(copy.predict_set(FEW_NEW), pd.DataFrame)
+    copy.fit(X_TRAIN, Y_TRAIN).conformalize(X, VOTES)
+    assert isinstance(copy.predict_set(X_NEW), pd.DataFrame)
     assert repr(copy).startswith("AmbiguousConformalClassifier(alpha='0.2',")
 
 
 def test_texts() -> None:
     words = {"benign": "round smooth", "malignant": "spiky large", "unsure": "faint small"}
-    texts = [" ".join(words[label] for label in row) for row in FEW_VOTES]
+    texts = [" ".join(words[label] for label in row) for row in VOTES]
     inner = make_pipeline(CountVectorizer(), LogisticRegression())
     model = AmbiguousConformalClassifier(inner, alpha=0.2)
-    model.fit(texts[:50], world.majority(FEW_VOTES[:50])).conformalize(texts[50:], FEW_VOTES[50:])
+    model.fit(texts[:50], world.majority(VOTES[:50])).conformalize(texts[50:], VOTES[50:])
     assert model.predict_labels(["round smooth round smooth", "spiky large"]) == [
         ("benign",),
         ("malignant",),
     ]
-    series = pd.Series(texts[50:], index=[f"text {row}" for row in range(49)])
-    model.conformalize(series, pd.DataFrame(FEW_VOTES[50:], index=series.index))
+    series = pd.Series(texts[50:], index=[f"text {row}" for row in range(149)])
+    model.conformalize(series, pd.DataFrame(VOTES[50:], index=series.index))
     assert model.predictor_.examples is not None
-    assert model.predictor_.examples.common(Names(series.index)) == 49
+    assert model.predictor_.examples.common(Names(series.index)) == 149
 
 
 def test_frames_in_and_out() -> None:
-    train, calibration = world.frame(X_TRAIN, "train"), world.frame(FEW, "calibration")
-    new = world.frame(FEW_NEW, "new")
+    train, calibration = world.frame(X_TRAIN, "train"), world.frame(X, "calibration")
+    new = world.frame(X_NEW, "new")
     model = AmbiguousConformalClassifier(alpha=0.2).fit(train, Y_TRAIN)
-    model.conformalize(calibration, FEW_VOTES)
+    model.conformalize(calibration, VOTES)
     assert list(model.feature_names_in_) == ["first", "second"]
     assert model.n_features_in_ == 2
     array = model.predict_set(new)
@@ -310,26 +301,26 @@ def test_frames_in_and_out() -> None:
     both = model.predict_set(new, [0.2, "0.4"])
     pd.testing.assert_frame_equal(both[0.2], frame, check_names=False)
     assert both.columns.names == ["alpha", "label"]
-    named = model.predict_p(new, examples=[f"x{row}" for row in range(20)])
+    named = model.predict_p(new, examples=[f"x{row}" for row in range(50)])
     assert list(named.index[:2]) == ["x0", "x1"]
     assert isinstance(model.set_output("default").predict_set(new), np.ndarray)
     assert model.set_output() is model
     with sklearn.config_context(transform_output="pandas"):
         fresh = AmbiguousConformalClassifier(alpha=0.2).fit(train, Y_TRAIN)
-        assert isinstance(fresh.conformalize(calibration, FEW_VOTES).predict_p(new), pd.DataFrame)
+        assert isinstance(fresh.conformalize(calibration, VOTES).predict_p(new), pd.DataFrame)
     with refused("output-unknown", 'found polars hint set_output("pandas")'):
         model.set_output("polars").predict_set(new)
 
 
 def test_weights_reach_the_estimator_with_and_without_routing(routing: None) -> None:
     weights = np.where(Y_TRAIN == "benign", 10.0, 0.1)
-    expected = LogisticRegression().fit(X_TRAIN, Y_TRAIN, weights).predict_proba(FEW_NEW)
+    expected = LogisticRegression().fit(X_TRAIN, Y_TRAIN, weights).predict_proba(X_NEW)
     with sklearn.config_context(enable_metadata_routing=False):
         plain = AmbiguousConformalClassifier().fit(X_TRAIN, Y_TRAIN, sample_weight=weights)
-        assert (plain.predict_proba(FEW_NEW) == expected).all()
+        assert (plain.predict_proba(X_NEW) == expected).all()
     asks = LogisticRegression().set_fit_request(sample_weight=True)
     routed = AmbiguousConformalClassifier(asks).fit(X_TRAIN, Y_TRAIN, sample_weight=weights)
-    assert (routed.predict_proba(FEW_NEW) == expected).all()
+    assert (routed.predict_proba(X_NEW) == expected).all()
     folds = {}
     for weighted in (False, True):
         routed.set_score_request(sample_weight=weighted)
@@ -342,11 +333,11 @@ def test_weights_reach_the_estimator_with_and_without_routing(routing: None) -> 
 
 
 def test_rows_that_the_model_saw_by_name() -> None:
-    everything = pd.concat([world.frame(X_TRAIN, "train"), world.frame(FEW, "row")])
-    y = [*Y_TRAIN, *world.majority(FEW_VOTES)]
+    everything = pd.concat([world.frame(X_TRAIN, "train"), world.frame(X, "row")])
+    y = [*Y_TRAIN, *world.majority(VOTES)]
     model = AmbiguousConformalClassifier().fit(everything.iloc[:125], y[:125])
     with warned("model-saw-examples", "found row 0, row 1, row 2, … (5 in all)") as caught:
-        model.conformalize(everything.iloc[120:], FEW_VOTES)
+        model.conformalize(everything.iloc[120:], VOTES)
     assert caught[0].filename == __file__
     # Rows that come again where the model is fitted are no mistake.
     again = everything.iloc[[0, 0, 1, 2, 30, 31, 32]]
@@ -354,12 +345,290 @@ def test_rows_that_the_model_saw_by_name() -> None:
 
 
 def test_rows_that_the_model_saw_by_content() -> None:
-    model = AmbiguousConformalClassifier().fit(FEW, world.majority(FEW_VOTES))
-    for seen in (FEW, FEW.copy()):
+    model = AmbiguousConformalClassifier().fit(X, world.majority(VOTES))
+    for seen in (X, X.copy()):
         with warned("model-saw-examples", "found rows with the same numbers"):
-            model.conformalize(seen, FEW_VOTES)
-    model.conformalize(FEW.tolist(), FEW_VOTES)  # no matrix: nothing is compared
+            model.conformalize(seen, VOTES)
+    model.conformalize(X.tolist(), VOTES)  # no matrix: nothing is compared
     # One row by chance, or rows that are all alike, say nothing.
-    model.conformalize(np.vstack([FEW[:1], FEW_NEW]), [FEW_VOTES[0], *FEW_NEW_VOTES])
-    few = (FEW > 0).astype(float)
-    AmbiguousConformalClassifier().fit(few, world.majority(FEW_VOTES)).conformalize(few, FEW_VOTES)
+    model.conformalize(np.vstack([X[:1], X_NEW]), [VOTES[0], *V_NEW])
+    few = (X > 0).astype(float)
+    AmbiguousConformalClassifier().fit(few, world.majority(VOTES)).conformalize(few, VOTES)
+
+
+# ---- annotations in the forms in which people have them: each gives the same calibration
+
+
+PART, PART_VOTES = X[:60], VOTES[:60]
+NAMES = [f"scan {row}" for row in range(len(PART))]
+MODEL = LogisticRegression().fit(X_TRAIN, Y_TRAIN)
+LABELS = list(world.LABELS)
+SHARES, COUNTS = world.shares(PART_VOTES), world.counts(PART_VOTES)
+READERS = [f"reader {number}" for number in range(world.READERS)]
+RECORDS = [
+    (name, by, stated)
+    for name, row in zip(NAMES, PART_VOTES, strict=True)
+    for by, stated in zip(READERS, row, strict=True)
+]
+TABLE = plausibly.build_annotations("single-label", RECORDS, LABELS)
+
+
+def conformalized(
+    annotations: object,
+    x: object = PART,
+    *,
+    params: dict[str, object] | None = None,
+    **options: object,
+) -> AmbiguousConformalClassifier:
+    model = AmbiguousConformalClassifier(FrozenEstimator(MODEL), **(params or {}))  # type: ignore[arg-type]  # by name
+    return model.conformalize(x, annotations, **options)  # type: ignore[arg-type]  # by name
+
+
+def thresholds(model: AmbiguousConformalClassifier) -> list[float]:
+    result = model.predictor_.threshold(["0.1", "0.25"]).values
+    return [float(tau) for tau in result]
+
+
+EXPECTED = thresholds(conformalized(COUNTS, kind="counts"))
+LAM = plausibly.aggregate(TABLE)
+LONG = pd.DataFrame(RECORDS, columns=["task", "worker", "label"])
+WIDE = pd.DataFrame(PART_VOTES, index=NAMES, columns=READERS)
+NUMBERS = pd.DataFrame(COUNTS, index=NAMES, columns=LABELS)
+NAMED = pd.DataFrame(PART, index=NAMES)
+
+
+def test_the_expected_thresholds_are_plausiblys() -> None:
+    predictions = labelled(MODEL.predict_proba(PART), NAMES, LABELS)
+    predictor = plausibly.calibrate(predictions, TABLE)
+    assert [float(t) for t in predictor.threshold(["0.1", "0.25"]).values] == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("annotations", "kind"),
+    [
+        *(
+            (annotations, None)
+            for annotations in (
+                COUNTS / world.READERS,
+                PART_VOTES,
+                np.array(PART_VOTES),
+                np.array(PART_VOTES, dtype=object),
+                [tuple(row) for row in PART_VOTES],
+                pd.DataFrame(PART_VOTES),
+                pd.DataFrame(PART_VOTES).astype("category"),
+                pd.DataFrame(SHARES, columns=LABELS),
+                pd.DataFrame(COUNTS[:, ::-1], columns=LABELS[::-1]),
+                [dict(zip(LABELS, row, strict=True)) for row in COUNTS.tolist()],
+            )
+        ),
+        *(
+            (counts, "counts")
+            for counts in (
+                COUNTS.astype(np.uint8),
+                COUNTS * 1.0,
+                COUNTS.tolist(),
+                sparse.csr_array(COUNTS),
+            )
+        ),
+    ],
+)
+def test_rows_by_position(annotations: object, kind: str | None) -> None:
+    assert thresholds(conformalized(annotations, kind=kind)) == pytest.approx(EXPECTED)
+
+
+@pytest.mark.parametrize(
+    "annotations",
+    [TABLE, LAM, plausibly.to_sparse(LAM), LONG, WIDE, NUMBERS, NUMBERS / world.READERS],
+    ids=["table", "plausibilities", "sparse", "long", "wide", "counts", "shares"],
+)
+def test_rows_by_name(annotations: object) -> None:
+    order = np.random.default_rng(0).permutation(len(PART))
+    shuffled = conformalized(annotations, NAMED.iloc[order])
+    assert thresholds(shuffled) == pytest.approx(EXPECTED)
+    stated = conformalized(annotations, PART[order], examples=[NAMES[row] for row in order])
+    assert thresholds(stated) == pytest.approx(EXPECTED)
+
+
+def test_frames_of_others() -> None:
+    pa = pytest.importorskip("pyarrow", reason="a frame that is not of pandas")
+    frame = pa.table(dict(zip(LABELS, SHARES.T, strict=True)))
+    assert thresholds(conformalized(frame)) == pytest.approx(EXPECTED)
+    counted = pa.table(dict(zip(LABELS, COUNTS.T, strict=True)))
+    assert thresholds(conformalized(counted)) == pytest.approx(EXPECTED)
+    long = pa.Table.from_pandas(LONG)
+    assert thresholds(conformalized(long, NAMED)) == pytest.approx(EXPECTED)
+    wide = pa.table(dict(zip(READERS, np.array(PART_VOTES).T.tolist(), strict=True)))
+    assert thresholds(conformalized(wide)) == pytest.approx(EXPECTED)
+
+
+def test_an_index_that_counts_rows_names_nothing() -> None:
+    unnamed = NAMED.reset_index(drop=True)
+    assert thresholds(conformalized(NUMBERS, unnamed)) == pytest.approx(EXPECTED)
+    assert thresholds(conformalized(NUMBERS.reset_index(drop=True), NAMED)) == pytest.approx(
+        EXPECTED
+    )
+    # A part of such an index says which rows these are.
+    part = NUMBERS.reset_index(drop=True)[30:]
+    with refused("examples-differ"):
+        conformalized(part, unnamed[1:31])
+
+
+# Three annotators name one of three labels by its number: the table has the shape of counts.
+CODES = np.array([[LABELS.index(vote) + 1 for vote in row[:3]] for row in PART_VOTES])
+NUMBERED = LogisticRegression().fit(X_TRAIN, np.array([LABELS.index(y) + 1 for y in Y_TRAIN]))
+
+
+def numbered(annotations: object, **options: str) -> list[float]:
+    model = AmbiguousConformalClassifier(FrozenEstimator(NUMBERED))
+    return thresholds(model.conformalize(PART, annotations, **options))  # type: ignore[arg-type]  # by name
+
+
+def test_whole_numbers_are_never_guessed_to_be_counts() -> None:
+    assert CODES.shape == (60, len(LABELS))
+    frame = pd.DataFrame(CODES, columns=[1, 2, 3])
+    gaps = frame.astype(float).mask(frame.index.to_numpy()[:, None] % 7 == [0, 9, 9])
+    whole = gaps.astype("Int64")
+    tables: list[object] = [CODES, CODES.astype(np.int8), frame, sparse.csr_array(CODES)]
+    for table in (*tables, gaps, gaps.to_numpy(), whole):
+        with refused("kind-missing"):
+            numbered(table)
+    expected = numbered(CODES.tolist())  # lists are of answers
+    for table in tables:
+        assert numbered(table, kind="single-label") == expected
+        assert numbered(table, kind="counts") != expected
+    fewer = [[int(cell) for cell in row if cell == cell] for row in gaps.to_numpy()]
+    for table in (gaps, gaps.to_numpy(), whole, whole.rename(columns=str)):
+        assert numbered(table, kind="single-label") == numbered(fewer)
+    with refused("kind-missing"):
+        conformalized(CODES)  # labels are text here, and numbers may be their places
+    assert numbered(np.eye(3)[CODES[:, 0] - 1] > 0, kind="counts") == numbered(CODES[:, 0])
+
+
+def test_single_labels_with_missing_votes_and_sets() -> None:
+    y = [row[0] for row in PART_VOTES]
+    one_hot = np.array(y)[:, None] == np.array(LABELS)
+    flags = (one_hot, sparse.csr_array(one_hot), sparse.csr_matrix(one_hot))
+    for same in (y, np.array(y), pd.Series(y), pd.Series(y).astype("category"), *flags):
+        expected = thresholds(conformalized(one_hot.astype(int), kind="counts"))
+        assert thresholds(conformalized(same)) == expected
+    gaps = np.array(PART_VOTES, dtype=object)
+    gaps[::2, 1] = None
+    fewer = [[v for v in row if v is not None] for row in gaps.tolist()]
+    assert thresholds(conformalized(gaps)) == thresholds(conformalized(fewer))
+    sets = [set(row) for row in PART_VOTES]
+    shared = np.array([[label in row for label in LABELS] for row in sets])
+    for same in (sets, [[row] for row in sets], shared):
+        assert thresholds(conformalized(same)) == thresholds(conformalized(sets))
+    lists = [sorted(row) for row in sets]
+    assert thresholds(conformalized(lists, kind="label-set")) == thresholds(conformalized(sets))
+
+
+def test_a_row_without_answers_is_missed_by_name() -> None:
+    gone = [None, *PART_VOTES[1:]]
+    for nothing in (gone, [[], *PART_VOTES[1:]], [[None], *PART_VOTES[1:]]):
+        with refused("examples-differ") as caught:
+            conformalized(nothing)
+        assert caught.value.details["only_here"] == ["0"]
+        assert thresholds(conformalized(nothing, only_common=True)) == thresholds(
+            conformalized(PART_VOTES[1:], PART[1:])
+        )
+    with refused("annotations-empty"):
+        conformalized([None] * len(PART))
+
+
+def test_rankings() -> None:
+    rankings = [[[[row[0]], [label for label in LABELS if label != row[0]]]] for row in PART_VOTES]
+    table = plausibly.build_annotations(
+        "partial-ranking",
+        [(str(place), None, answer) for place, row in enumerate(rankings) for answer in row],
+        LABELS,
+    )
+    expected = thresholds(conformalized(table))
+    assert thresholds(conformalized(rankings, kind="partial-ranking")) == expected
+    with refused("kind-missing"):
+        conformalized([row[:1] for row in rankings])
+    with refused("answer-invalid", "found 'benign'"):
+        conformalized([["benign", "unsure"]] * len(PART), kind="partial-ranking")
+
+
+def test_the_aggregator_is_that_of_the_estimator() -> None:
+    voted = conformalized(WIDE, NAMED, params={"aggregator": "majority-vote"})
+    one_hot = plausibly.aggregate(TABLE, "majority-vote")
+    assert thresholds(voted) == thresholds(conformalized(one_hot, NAMED))
+    assert voted.predictor_.metadata.aggregator == "majority-vote"
+
+
+def test_fit_takes_the_vote_of_annotations() -> None:
+    model = AmbiguousConformalClassifier().fit(NAMED, TABLE)
+    again = LogisticRegression().fit(NAMED, world.majority(PART_VOTES))
+    assert (model.predict_proba(NAMED) == again.predict_proba(NAMED)).all()
+    shuffled = plausibly.aggregate(TABLE)[::-1]
+    model.fit(NAMED, shuffled)
+    assert (model.predict_proba(NAMED) == again.predict_proba(NAMED)).all()
+    with refused("examples-differ"):
+        model.fit(NAMED[:10], shuffled)
+    with refused("rows-unnamed"):
+        model.fit(PART, shuffled)
+
+
+def test_only_common_examples_and_untouched_inputs() -> None:
+    with refused("examples-differ", "only_common=True"):
+        conformalized(LONG, NAMED[:40])
+    kept = conformalized(LONG, NAMED[:40], only_common=True)
+    assert kept.predictor_.n == 40
+    frozen = SHARES[:40].copy()
+    frozen.flags.writeable = False
+    assert thresholds(kept) == thresholds(conformalized(frozen, PART[:40]))
+    before = WIDE.copy()
+    conformalized(WIDE, NAMED)
+    pd.testing.assert_frame_equal(WIDE, before)
+
+
+FRAME = pd.DataFrame(COUNTS, columns=["benign", "malignant", "other"])
+FEW = plausibly.build_annotations("single-label", [("0", None, "benign")], ["benign"])
+UNREAD: list[tuple[object, str | None, str, str]] = [
+    (Path("votes.csv"), None, "annotations-path", 'hint plausibly.read_annotations("votes.csv")'),
+    (TABLE, None, "rows-unnamed", "found scan 0, scan 1, scan 10, … (60 in all), and rows 0 to 59"),
+    (
+        PART_VOTES[:-1],
+        None,
+        "rows-differ",
+        "found 59 hint pass both from one split, or name the",
+    ),
+    (COUNTS[:, :2], None, "columns-differ", 'found 2 hint kind="single-label", if the columns are'),
+    (FRAME, None, "columns-differ", 'found numbers in "benign", "malignant", "other" hint kind'),
+    (np.zeros((60, 3), dtype=int), "counts", "counts-unfit", "in 0, 1, 2, … (60 in all) expected"),
+    (SHARES.tolist(), None, "label-unknown", "expected one of 3 declared labels"),
+    ([["benign", "unknown"]] * 60, None, "label-unknown", "unknown"),
+    (COUNTS, "soft-label", "kind-unfit", 'found kind "soft-label" hint leave kind= out'),
+    (LAM, "counts", "kind-unfit", "expected no kind found"),
+    (TABLE, "single-label", "kind-unfit", "expected no kind found"),
+    (COUNTS, None, "kind-missing", 'found 2, 2, 0 hint kind="counts", or kind="single-label"'),
+    (
+        pd.DataFrame(CODES, columns=READERS[:3]),
+        None,
+        "columns-differ",
+        'found numbers in "reader 0", "reader 1", "reader 2" hint kind="single-label"',
+    ),
+    ([[1, 2]] * 60, "counts", "columns-differ", ""),
+    ([[1, 2, 1], [1]] * 30, "counts", "component-unknown", ""),
+    (PART_VOTES, "counts", "component-unknown", ""),
+    ([[["unsure"]]] * 60, None, "kind-missing", 'hint kind="partial-ranking", or kind="label-set"'),
+    (FEW, None, "labels-differ", 'lack 2 labels: "malignant", "unsure"'),
+]
+
+
+@pytest.mark.parametrize(("annotations", "kind", "name", "piece"), UNREAD)
+def test_inputs_that_cannot_be_read_are_refused(
+    annotations: object, kind: str | None, name: str, piece: str
+) -> None:
+    with refused(name, piece):
+        conformalized(annotations, kind=kind)
+
+
+def test_names_of_rows_that_do_not_fit() -> None:
+    with refused("example-twice"):
+        conformalized(COUNTS, pd.DataFrame(PART, index=[*NAMES[1:], NAMES[1]]))
+    for examples, name in ((["a"] * len(PART), "example-twice"), (NAMES[1:], "rows-differ")):
+        with refused(name):
+            conformalized(COUNTS, examples=examples)

@@ -6,9 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 
-import plausibly
 from plausibly.huggingface import predictions
 from refusals import refused
 
@@ -53,23 +51,6 @@ def test_scales() -> None:
     assert predictions(alone, scale="independent").attrs["scale"] == "independent"
     logits = [row({"anger": -3.0, "joy": 8.0})]
     assert predictions(logits, scale="logit").values.tolist() == [[-3.0, 8.0]]
-
-
-@given(st.permutations(range(3)), st.permutations(range(3)))
-def test_the_order_within_a_row_does_not_matter(first: list[int], second: list[int]) -> None:
-    mixed = [[ROWS[0][place] for place in first], [ROWS[1][place] for place in second]]
-    assert predictions(ROWS).identical(predictions(mixed))
-
-
-def test_a_calibration_from_rows() -> None:
-    rows = [row({"no": p, "yes": 1 - p}) for p in (0.05 + 0.9 * i / 39 for i in range(40))]
-    names = [f"text {i}" for i in range(40)]
-    answers = [(name, None, "yes" if i < 20 else "no") for i, name in enumerate(names)]
-    table = plausibly.build_annotations("single-label", answers, ["no", "yes"])
-    result = predictions(rows, labels={0: "no", 1: "yes"}, examples=names)
-    sets = plausibly.calibrate(result, table).predict(predictions(rows, labels=["yes", "no"]), 0.2)
-    assert list(sets["label"].values) == ["yes", "no"]
-    assert sets.sel(example="0").values.tolist() == [True, False]
 
 
 EVERY = "hint pipeline(inputs, top_k=None), of images top_k=len(model.config.id2label)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
 
 import attrs
@@ -13,8 +14,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import plausibly
-from crowd_models_oracles import Shares, Votes
 from plausibly.plugin import build_table
+
+Votes = Sequence[tuple[str, str, str, int]]
+"""Example, annotator, label, how many times."""
+
+Shares = dict[str, dict[str, Fraction]]
+"""By example, then label."""
 
 LABELS = ["melanoma", "b c", "Ä"]  # not in sorted order
 EXAMPLES = ["c2", "c10", "c1", "7", "é"]

@@ -28,7 +28,7 @@ def majority(votes: list[list[str]]) -> NDArray[np.str_]:
 
 def shares(votes: list[list[str]]) -> NDArray[np.float64]:
     """Return the share of the readers who gave each label, (example, label)."""
-    return np.array([[row.count(label) / len(row) for label in LABELS] for row in votes])
+    return counts(votes) / READERS
 
 
 def counts(votes: list[list[str]]) -> NDArray[np.int64]:

@@ -1,24 +1,28 @@
-"""Stopped studies continue with the same bits, and only as the same study."""
+"""Studies that stop and continue, and run in several processes: with the same bits."""
 
 from __future__ import annotations
 
 import json
-import warnings
+import os
+import signal
+import sys
+import time
 from pathlib import Path
+from types import ModuleType
 
-import attrs
 import pytest
 import xarray as xr
 
-from components import Failing, Grumbling, Slow, Tired
+from components import Failing, Grumbling, Slow
 from plausibly import compare, registry
-from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.errors import InputError
 from plausibly.evaluation.checkpoint import MANIFEST, Checkpoint
-from plausibly.evaluation.design import MethodTable, Recorded, issue, record_warnings
+from plausibly.evaluation.design import MethodTable
 from plausibly.plugin import CALIBRATOR, SCORE
 from plausibly.registry import Registry
+from refusals import refused
 
-from .studies import computed, sites, with_warnings
+from .studies import computed, script, sites, with_warnings
 
 __all__ = ["computed"]
 
@@ -28,6 +32,7 @@ METHODS: dict[str, MethodTable] = {
     "none": {"calibrator": "monte-carlo", "combiner": "fisher", "allow_no_guarantee": True},
     "ecdf": {"calibrator": "monte-carlo", "combiner": "ecdf"},
 }
+ONE = {"drawn": METHODS["drawn"]}
 OPTIONS: dict[str, object] = {
     "alphas": ["0.1", 0.25],
     "sizes": [12, 20],
@@ -86,20 +91,20 @@ def test_a_stopped_study_continues(tmp_path: Path, computed: list[int]) -> None:
         assert {name: values.dtype for name, values in read.variables.items()} == types
     assert messages == once == twice
     assert sum("grumbling" in text for text in messages) == 1
+    assert sum("FutureWarning: and tired" in text for text in messages) == 1
     assert sum("guarantee-vacuous" in text for text in messages) >= 1
 
 
 def test_finished_splits_serve_any_number_of_splits(tmp_path: Path, computed: list[int]) -> None:
-    study(tmp_path, 2)
-    study(tmp_path, 4)
+    study(tmp_path, 2, methods=ONE)
+    study(tmp_path, 4, methods=ONE)
     assert computed == [0, 1, 2, 3]
-    three = study(tmp_path, 3)[0]
+    three = study(tmp_path, 3, methods=ONE)[0]
     assert computed == [0, 1, 2, 3]
-    large = study(None)[0]
+    large = study(None, methods=ONE)[0]
     xr.testing.assert_equal(three[["set_size"]], large[["set_size"]].isel(split=slice(3)))
 
 
-ONE: dict[str, MethodTable] = {"drawn": METHODS["drawn"]}
 OTHER: dict[str, MethodTable] = {
     "drawn": {"calibrator": {"name": "monte-carlo", "draws": 4}, "combiner": "maximum"},
     "expected": {},
@@ -147,9 +152,6 @@ def test_rows_in_another_order_are_the_same_study(tmp_path: Path, computed: list
     assert computed == [0, 1]
     xr.testing.assert_identical(first, second)
     xr.testing.assert_identical(first, third)
-    xr.testing.assert_identical(
-        study(None, 2, methods=ONE, predictions=PREDICTIONS[::-1])[0], first
-    )
 
 
 def test_splits_of_another_version_or_format_are_refused(tmp_path: Path) -> None:
@@ -183,33 +185,30 @@ def test_a_folder_of_something_else_is_refused(
 
 
 def test_a_split_that_cannot_be_read_is_computed_again(tmp_path: Path, computed: list[int]) -> None:
-    expected, _ = study(tmp_path, 2)
+    expected, _ = study(tmp_path, 2, methods=ONE)
     for content in (b"", b"{}", b"[]"):
         (tmp_path / "split-1.json").write_bytes(content)
         computed.clear()
-        again, _ = study(tmp_path, 2)
+        again, _ = study(tmp_path, 2, methods=ONE)
         assert computed == [1]
         xr.testing.assert_identical(again, expected)
 
 
 def test_half_written_files_of_a_killed_study_are_computed_again(tmp_path: Path) -> None:
-    expected, _ = study(tmp_path, 2)
+    expected, _ = study(tmp_path, 2, methods=ONE)
     (tmp_path / "split-1.json").unlink()
     for name in (MANIFEST, "split-1.json", "split-7.json"):
         (tmp_path / f"{name}-part").write_text('{"number": 1')
     assert Checkpoint(folder=tmp_path).finished(8) == 1
-    again, _ = study(tmp_path, 2)
+    again, _ = study(tmp_path, 2, methods=ONE)
     xr.testing.assert_identical(again, expected)
-    Checkpoint(folder=tmp_path).discard()
-    assert not tmp_path.exists()
-
-
-def test_other_files_of_the_folder_stay(tmp_path: Path) -> None:
-    study(tmp_path, 2)
     (tmp_path / "mine.txt").write_text("kept")
     Checkpoint(folder=tmp_path).discard()
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
-    Checkpoint(folder=tmp_path / "never").discard()
+    (tmp_path / "mine.txt").unlink()
+    for _ in range(2):  # also where there is nothing any more
+        Checkpoint(folder=tmp_path).discard()
+        assert not tmp_path.exists()
 
 
 def test_components_without_a_name_are_refused(tmp_path: Path) -> None:
@@ -219,30 +218,110 @@ def test_components_without_a_name_are_refused(tmp_path: Path) -> None:
     compare(PREDICTIONS, LAM, methods, splits=1, alphas=0.3)
 
 
-@pytest.mark.parametrize(
-    ("message", "again"),
-    [
-        (Tired("so"), FutureWarning("so")),
-        (DeprecationWarning("old"), DeprecationWarning("old")),
-        (Warning("plain"), Warning("plain")),
-        (PlausiblyWarning("a-name", "what", details={"b": [1]}), None),
-    ],
-)
-def test_recorded_warnings_are_read_as_they_were_written(
-    message: Warning, again: Warning | None
-) -> None:
-    recorded: list[Recorded] = []
-    with record_warnings(recorded, 1):
-        warnings.warn(message, stacklevel=1)
-    (written,) = recorded
-    read = Recorded(**json.loads(json.dumps(attrs.asdict(written))))
-    assert read == written
-    assert (read.filename, read.split) == (__file__, 1)
-    with warnings.catch_warnings(record=True) as issued:
-        warnings.simplefilter("always")
-        issue([read], 1)
-    if again is None:
-        assert isinstance(issued[0].message, PlausiblyWarning)
-        assert issued[0].message.details == {"b": [1]}
-    else:
-        assert repr(issued[0].message) == repr(again)
+# ---- several processes: the same bits, the same warnings, and an end when we say so
+
+
+SEVERAL: dict[str, MethodTable] = {
+    "majority-vote": {"calibrator": "majority-vote", "score": Grumbling()},
+    "drawn": {"calibrator": {"name": "monte-carlo", "draws": 3}, "combiner": "maximum"},
+    "ecdf": {"calibrator": "monte-carlo", "combiner": "ecdf"},
+    "random": {"calibrator": "expected", "score": "aps"},
+}
+
+
+def test_the_result_and_the_warnings_are_those_of_one_process() -> None:
+    predictions, plausibilities = sites(80)
+    steps: dict[int, list[tuple[int, int]]] = {1: [], 2: []}
+
+    def study(processes: int) -> xr.Dataset:
+        return compare(
+            predictions,
+            plausibilities,
+            SEVERAL,
+            alphas=["0.1", 0.25],
+            splits=3,
+            cluster="patient",
+            stratify="site",
+            sizes=[8, 30],
+            draws=[2, 3],
+            ties="random",
+            true_label=plausibilities.idxmax("label"),
+            processes=processes,
+            progress=lambda *step: steps[processes].append(step),
+        ).data
+
+    (alone, warned), (several, again) = (with_warnings(lambda n=n: study(n)) for n in (1, 2))  # type: ignore[misc]  # n is bound
+    xr.testing.assert_identical(alone, several)
+    assert warned == again
+    assert sum("grumbling" in text for text in warned) == 1
+    assert sum("and tired" in text for text in warned) == 1
+    assert steps[1] == steps[2] == [(number, 3) for number in range(1, 4)]
+
+
+def failure(share: float, how: str, processes: int) -> InputError:
+    methods = {"failing": {"calibrator": Failing(share=share, how=how)}}
+    with pytest.raises(InputError) as caught:
+        compare(*sites(20), methods, splits=12, alphas=0.3, processes=processes)
+    return caught.value
+
+
+def test_the_error_is_that_of_the_first_split_that_fails() -> None:
+    alone, several = (failure(0.3, "input", processes) for processes in (1, 2))
+    assert several.fields() == alone.fields()
+    assert several.details == {"a": 1}
+    assert "in calibrate" in str(several.__cause__)
+
+
+def test_a_process_that_ends_is_noticed() -> None:
+    error = failure(1.0, "exit", 2)
+    assert (error.name, error.found) == ("process-ended", "exit code 7")
+
+
+def test_a_class_that_only_this_process_knows_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of a function cannot be sent, and one of a notebook is not found over there."""
+
+    class Local(Failing):
+        pass
+
+    notebook = ModuleType("notebook")
+    lost = type("Lost", (Failing,), {"__module__": "notebook", "__qualname__": "Lost"})
+    notebook.Lost = lost  # type: ignore[attr-defined]  # as a cell makes one
+    monkeypatch.setitem(sys.modules, "notebook", notebook)
+    for calibrator, found in ((Local(), "Local"), (lost(), "found No module named 'notebook'")):
+        methods: dict[str, MethodTable] = {"e": {}, "mine": {"calibrator": calibrator}}
+        with refused("method-unsent", found):
+            compare(*sites(20), methods, splits=2, alphas=0.3, processes=2)
+
+
+RUN = """
+compare = plausibly.compare
+compare(predictions, lam, {"slow": {"calibrator": Slow(seconds=seconds)}}, splits=1000,
+        alphas=0.3, processes=2, progress=lambda *step: print(*step, flush=True)).data
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="signals of POSIX")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_processes_end_when_the_study_is_stopped(tmp_path: Path, number: signal.Signals) -> None:
+    # The first split of each process takes a moment, the others longer than an end may take.
+    with script(tmp_path, f"seconds = 20.0\n{RUN}") as running:
+        assert running.stdout is not None
+        assert [running.stdout.readline() for _ in range(2)] == ["1 1000\n", "2 1000\n"]
+        started = time.monotonic()
+        if number == signal.SIGINT:
+            os.killpg(running.pid, number)  # as a terminal does: all of them
+        else:
+            running.send_signal(number)
+        # The output ends when every process that could write has ended.
+        _, err = running.communicate(timeout=60)
+    assert time.monotonic() - started < 15
+    assert running.returncode != 0
+    assert err.count("Traceback") == (number == signal.SIGINT)
+
+
+def test_a_script_without_a_guard_is_an_error_with_a_hint(tmp_path: Path) -> None:
+    with script(tmp_path, "seconds = 0.0\n" + RUN, guarded=False) as running:
+        _, err = running.communicate(timeout=60)
+    assert running.returncode == 1
+    assert "error process-ended:" in err
+    assert 'call compare below if __name__ == "__main__":' in err

@@ -1,10 +1,11 @@
-"""Plackett-Luce: chances of blocks, the maximum against scipy, and draws from the posterior."""
+"""Aggregators of rankings against equations: Plackett-Luce and its draws, Borda, Dirichlet."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,11 +17,17 @@ from scipy.special import bdtr, betainc
 import labelled_records as lr
 import plausibly
 import rankings_oracles as ro
-from plausibly.kernels.random import Keys, hash_names
+from plausibly.errors import InputError
+from plausibly.kernels.random import hash_names
+from plausibly.plugin import AGGREGATOR, Keys, resolve
 from plausibly_builtins.partial_ranking.plackett_luce import PlackettLuce, derivatives, log_chances
 from plausibly_builtins.partial_ranking.plackett_luce_draws import PlackettLuceDraws
+from plausibly_builtins.partial_ranking.points import Borda
 from plausibly_builtins.single_label.votes import SingleLabel
 from refusals import quiet, refused, warned
+
+# ---- Plackett-Luce: chances of blocks, the maximum against scipy, and draws from the posterior
+
 
 UTILITIES = st.floats(-40.0, 40.0)
 
@@ -51,36 +58,13 @@ def test_equal_utilities_in_closed_form(size: int) -> None:
     assert tiny == pytest.approx(math.lgamma(size + 1) - 300.0 * size, rel=1e-13)
 
 
-@given(st.lists(st.floats(-6.0, 6.0), min_size=1, max_size=5))
-def test_derivatives(phi: list[float]) -> None:
-    at, step = np.array([phi]), 1e-5
-    gradient, curvature = derivatives(at)
-    for place in range(len(phi)):
-        off = np.zeros_like(at)
-        off[0, place] = step
-        slope = (log_chances(at + off) - log_chances(at - off)) / (2 * step)
-        assert gradient[:, place] == pytest.approx(slope, abs=1e-8)
-        bend = (derivatives(at + off)[0] - derivatives(at - off)[0]) / (2 * step)
-        assert curvature[:, place] == pytest.approx(bend, abs=1e-8)
-
-
-def test_many_blocks_are_each_what_they_are_alone() -> None:
-    phi = np.random.default_rng(3).normal(size=(500, 4)) * 5
-    together = derivatives(phi)
-    for at in (0, 17, 499):
-        alone = derivatives(phi[at : at + 1])
-        for item, of_many in zip(alone, together, strict=True):
-            assert np.array_equal(item[0], of_many[at])
-
-
 Parameter: TypeAlias = Any  # by its name; what checks it is the component
+Answers: TypeAlias = list[tuple[float, ro.Ranking]]
 KEYS = Keys(0, "aggregator")
 LABELS = ["b", "Ä", "a", "0"]
 
 
-def fitted(
-    answers: list[tuple[float, ro.Ranking]], unlisted: str = "excluded", **params: Parameter
-) -> dict[str, float]:
+def fitted(answers: Answers, unlisted: str = "excluded", **params: Parameter) -> dict[str, float]:
     annotations = ro.table({"e": answers}, LABELS, unlisted=unlisted)
     result = PlackettLuce(**params).aggregate(annotations, KEYS)
     return dict(zip(LABELS, result.values[0].tolist(), strict=True))
@@ -94,9 +78,7 @@ def fitted(
     excluded=st.booleans(),
     prior=st.sampled_from([0.2, 0.5, 3.0]),
 )
-def test_no_other_utilities_are_as_likely(
-    answers: list[tuple[float, ro.Ranking]], excluded: bool, prior: float
-) -> None:
+def test_no_other_utilities_are_as_likely(answers: Answers, excluded: bool, prior: float) -> None:
     unlisted = "excluded" if excluded else "unknown"
     annotations = ro.table({"e": answers}, lr.LABELS, unlisted=unlisted)
     result = PlackettLuce(prior=prior).aggregate(annotations, KEYS).values[0]
@@ -115,16 +97,6 @@ def test_no_other_utilities_are_as_likely(
     assert lost(ours) <= float(best.fun) + 1e-9
 
 
-def test_one_ranking_in_closed_form() -> None:
-    for prior in (0.1, 0.5, 1.0):
-        result = fitted([(1.0, [["a"], ["b"]])], prior=prior)
-        assert result["a"] == pytest.approx((1 + prior) / (1 + 2 * prior), rel=1e-12)
-        assert result["a"] + result["b"] == pytest.approx(1.0, abs=1e-15)
-    assert fitted([(1.0, [["a"]])])["a"] == 1.0
-    # a tie with nothing below it says nothing
-    assert fitted([(5.0, [["a", "b"]])]) == pytest.approx({"a": 0.5, "b": 0.5, "Ä": 0, "0": 0})
-
-
 def test_votes_in_closed_form() -> None:
     votes = [("e", f"r{at}", label) for at, label in enumerate("aaabbÄ")]
     annotations = SingleLabel().build(votes, LABELS)
@@ -139,7 +111,7 @@ def test_votes_in_closed_form() -> None:
 
 def test_labels_without_answers_follow_unmentioned() -> None:
     """With k others of prior p each, or one, votes have a closed form again."""
-    answers: list[tuple[float, ro.Ranking]] = [(3.0, [["a"]]), (1.0, [["b"]])]
+    answers: Answers = [(3.0, [["a"]]), (1.0, [["b"]])]
     nothing = fitted(answers, unmentioned="nothing")
     assert (nothing["Ä"], nothing["0"]) == (0.0, 0.0)
     together = fitted(answers, unmentioned="together")
@@ -175,8 +147,8 @@ def test_hard_problems_converge(prior: float) -> None:
 
 
 def test_without_a_prior_one_side_is_refused() -> None:
-    one_sided: list[tuple[float, ro.Ranking]] = [(2.0, [["a"], ["b"]])]
-    both: list[tuple[float, ro.Ranking]] = [(2.0, [["a"], ["b"]]), (1.0, [["b"], ["a"]])]
+    one_sided: Answers = [(2.0, [["a"], ["b"]])]
+    both: Answers = [(2.0, [["a"], ["b"]]), (1.0, [["b"], ["a"]])]
     annotations = ro.table({"e": one_sided, "f": both, "g": [(1.0, [["a"]])]}, LABELS)
     with refused("ranking-one-sided", "hint prior = 0.5, or another above 0"):
         PlackettLuce(prior=0.0).aggregate(annotations, KEYS)
@@ -191,7 +163,7 @@ def test_too_few_steps_are_warned_of() -> None:
         PlackettLuce(iterations=1).aggregate(annotations, KEYS)
 
 
-TIES: list[tuple[float, ro.Ranking]] = [
+TIES: Answers = [
     (2.0, [["a", "b"], ["Ä"]]),
     (1.0, [["Ä"], ["a"]]),
     (1.0, [["b", "Ä", "a"]]),
@@ -199,7 +171,7 @@ TIES: list[tuple[float, ro.Ranking]] = [
 
 
 def drawn(
-    answers: list[tuple[float, ro.Ranking]],
+    answers: Answers,
     draws: int,
     unlisted: str = "excluded",
     **params: Parameter,
@@ -224,9 +196,9 @@ def assert_distributed(values: ro.Column, cdf: ro.Column) -> None:
 def test_of_two_labels_it_is_a_beta_distribution() -> None:
     """One ranking a > b: Beta(prior + 1, prior); votes 5 to 2: Beta(5 + prior, 2 + prior)."""
     for prior in (0.5, 2.0):
-        item = drawn([(1.0, [["a"], ["b"]])], 1500, prior=prior, warm_up=5)[:, 2]
+        item = drawn([(1.0, [["a"], ["b"]])], 800, prior=prior, warm_up=5)[:, 2]
         assert_distributed(item, betainc(prior + 1.0, prior, item))
-        votes = drawn([(5.0, [["a"]]), (2.0, [["b"]])], 1500, prior=prior, warm_up=5)[:, 2]
+        votes = drawn([(5.0, [["a"]]), (2.0, [["b"]])], 800, prior=prior, warm_up=5)[:, 2]
         assert_distributed(votes, betainc(prior + 5.0, prior + 2.0, votes))
 
 
@@ -246,18 +218,11 @@ def test_labels_without_answers_are_drawn_too() -> None:
 @pytest.mark.parametrize("unlisted", ["excluded", "unknown"])
 @pytest.mark.parametrize("prior", [0.5, 1.5])
 def test_ties_against_the_integral(unlisted: str, prior: float) -> None:
-    """Means and second moments over a grid of the simplex, weighted by the exact likelihood."""
-    steps = 120
-    # midpoints in logits-like coordinates: p = x^(1/prior) has a flat prior density near 0
-    grid = (np.arange(steps) + 0.5) / steps
-    left, share = np.meshgrid(grid, grid, indexing="ij")
-    # stick breaking: a has Beta(prior, 2 prior), b has Beta(prior, prior) of what is left
-    first, weight_a = _stick(left.ravel(), prior, 2 * prior)
-    second, weight_b = _stick(share.ravel(), prior, prior)
-    points = np.stack([first, (1 - first) * second, (1 - first) * (1 - second)], axis=1)
+    """Means and second moments over points of the prior, weighted by the exact likelihood."""
+    points = np.random.default_rng(0).dirichlet([prior] * 3, 10_000)
     logs = np.log(points)
     order = {"a": 0, "b": 1, "Ä": 2}
-    like = np.log(weight_a) + np.log(weight_b)
+    like = np.zeros(len(points))
     for weight, ranking in TIES:
         below = set(order) if unlisted == "excluded" else {k for block in ranking for k in block}
         for block in ranking:
@@ -267,20 +232,13 @@ def test_ties_against_the_integral(unlisted: str, prior: float) -> None:
                 like += weight * log_chances(logs[:, [order[k] for k in block]] - rest[:, None])
     mass = np.exp(like - like.max())
     mass /= mass.sum()
-    result = drawn(TIES, 1500, unlisted, prior=prior, warm_up=30)[:, [2, 0, 1]]
+    result = drawn(TIES, 800, unlisted, prior=prior, warm_up=30)[:, [2, 0, 1]]
     for power in (1, 2):
         exact = mass @ points**power
-        error = (result**power).std(axis=0) / math.sqrt(len(result))
-        assert (np.abs((result**power).mean(axis=0) - exact) < 4.5 * error + 2e-4).all()
-
-
-def _stick(uniform: ro.Column, first: float, second: float) -> tuple[ro.Column, ro.Column]:
-    """Return points of (0, 1) from a grid, each with its mass of Beta(first, second)."""
-    # x = sin^2(pi u / 2) takes both poles of the density away
-    angle = np.pi * uniform / 2
-    point = np.sin(angle) ** 2
-    density = np.sin(angle) ** (2 * first - 1) * np.cos(angle) ** (2 * second - 1)
-    return point, density
+        of_points = np.sqrt(mass**2 @ (points**power - exact) ** 2)
+        of_draws = (result**power).std(axis=0) / math.sqrt(len(result))
+        off = np.abs((result**power).mean(axis=0) - exact)
+        assert (off < 4.5 * np.hypot(of_points, of_draws)).all()
 
 
 def test_keyed_by_seed_and_example() -> None:
@@ -316,7 +274,7 @@ def test_convergence_is_reported() -> None:
 def test_a_slow_chain_is_warned_of() -> None:
     """A long chain of labels that are compared with their neighbours only."""
     labels = [f"l{at:02}" for at in range(25)]
-    answers: list[tuple[float, ro.Ranking]] = [
+    answers: Answers = [
         (50.0, [[labels[at + back]], [labels[at + 1 - back]]])
         for at in range(24)
         for back in (0, 1)
@@ -334,13 +292,13 @@ def test_a_slow_chain_is_warned_of() -> None:
 
 
 def test_ties_that_count_a_broken_number_of_times_are_refused() -> None:
-    answers: list[tuple[float, ro.Ranking]] = [(1.5, [["a", "b"], ["Ä"]])]
+    answers: Answers = [(1.5, [["a", "b"], ["Ä"]])]
     annotations = ro.table({"e": answers, "f": [(0.5, [["a"], ["b"]])]}, LABELS)
     hint = "hint aggregator plackett-luce, which takes any weight, or round the weights"
     with refused("weights-broken", hint):
         PlackettLuceDraws().aggregate(annotations, KEYS)
     part = plausibly.select_annotations(annotations, example=["f"])
-    result = PlackettLuceDraws(draws=500, prior=1.0).aggregate(part, KEYS).sel(label="a").values
+    result = PlackettLuceDraws(draws=200, prior=1.0).aggregate(part, KEYS).sel(label="a").values
     assert_distributed(result[:, 0], betainc(1.5, 1.0, result[:, 0]))
 
 
@@ -352,7 +310,7 @@ def test_intervals_cover_at_their_level() -> None:
     hashes = hash_names(names)
     gammas = -np.log1p(-keys.child("truth").uniform(hashes, labels))  # shape 1
     truth = gammas / gammas.sum(axis=1, keepdims=True)
-    answers: dict[str, list[tuple[float, ro.Ranking]]] = {}
+    answers: dict[str, Answers] = {}
     uniform = keys.child("rankings").uniform(hashes, rankers * labels)
     for at, name in enumerate(names):
         answers[name] = []
@@ -372,3 +330,102 @@ def test_intervals_cover_at_their_level() -> None:
         assert bdtr(examples - hits, examples, 0.2) > 1e-4
     lower = int((below < 50).sum(axis=0)[0])
     assert 1e-4 < bdtr(lower, examples, 0.5) < 1 - 1e-4
+
+
+# ---- Borda in fractions, Dirichlet draws against means and variances, ranges of parameters
+
+
+def points(
+    answers: list[tuple[int, ro.Ranking]], labels: list[str], *, excluded: bool
+) -> dict[str, Fraction]:
+    """Return normalised Borda points: places counted one by one."""
+    named = {label for _, ranking in answers for block in ranking for label in block}
+    result = dict.fromkeys(labels, Fraction(0))
+    for weight, ranking in answers:
+        places = len(named) if excluded else sum(map(len, ranking))
+        first = 1
+        for block in ranking:
+            mean = Fraction(sum(range(first, first + len(block))), len(block))
+            for label in block:
+                result[label] += weight * (places + 1 - mean)
+            first += len(block)
+    total = sum(result.values())
+    return {label: value / total for label, value in result.items()}
+
+
+@given(st.lists(st.tuples(st.integers(1, 3), lr.rankings()), min_size=1, max_size=5), st.booleans())
+def test_points_are_exact(answers: list[tuple[int, ro.Ranking]], excluded: bool) -> None:
+    annotations = ro.table(
+        {"e": [(float(w), r) for w, r in answers]},
+        lr.LABELS,
+        unlisted="excluded" if excluded else "unknown",
+    )
+    result = Borda().aggregate(annotations, KEYS)
+    exact = {"e": points(answers, lr.LABELS, excluded=excluded)}
+    lr.assert_exact(result, exact)
+    units = result.values * result["denominator"].values[:, None]
+    assert units == pytest.approx(np.rint(units), abs=1e-9)
+
+
+def test_a_response_that_counts_nothing_has_no_place() -> None:
+    annotations = ro.table({"e": [(1.0, [["a"], ["b"]]), (0.0, [["0"]])]}, LABELS)
+    result = Borda().aggregate(annotations, KEYS).sel(example="e")
+    assert result.sel(label=["a", "b", "0"]).values.tolist() == pytest.approx([2 / 3, 1 / 3, 0.0])
+
+
+def test_broken_weights_have_no_denominator() -> None:
+    annotations = ro.table({"e": [(0.3, [["a"], ["b"]])]}, LABELS)
+    assert "denominator" not in Borda().aggregate(annotations, KEYS).coords
+
+
+@pytest.mark.parametrize("temperature", [1.0, 10.0])
+@pytest.mark.parametrize("unmentioned", ["nothing", "together", "each"])
+def test_means_and_variances(temperature: float, unmentioned: str) -> None:
+    annotations = ro.table({"e": [(1.0, [["a"], ["b"]]), (1.0, [["b"]])]}, LABELS)
+    around = {"a": 0.4, "b": 0.6}
+    inverse = plausibly.aggregate(annotations, "inverse-rank").sel(example="e")
+    assert inverse.sel(label=["a", "b"]).values.tolist() == pytest.approx([0.4, 0.6])
+    prior, draws = 0.3, 4000
+    result = plausibly.aggregate(
+        annotations,
+        "dirichlet",
+        draws=draws,
+        temperature=temperature,
+        prior=prior,
+        unmentioned=unmentioned,
+    ).sel(example="e")
+    others = {"nothing": 0, "together": 1, "each": 2}[unmentioned]
+    total = temperature + (2 + others) * prior
+    for label, mean in around.items():
+        values: ro.Column = result.sel(label=label).values
+        shape = temperature * mean + prior
+        cdf = np.sort(betainc(shape, total - shape, values))
+        assert np.abs(cdf - (np.arange(draws) + 0.5) / draws).max() < 0.04
+    off = float(result.sel(label=["Ä", "0"]).sum("label").mean())
+    assert off == pytest.approx(others * prior / total, abs=0.02)
+
+
+def test_no_prior_nothing_off_the_rankings() -> None:
+    annotations = ro.table({"e": [(1.0, [["a"], ["b"]])], "f": [(1.0, [["Ä"]])]}, LABELS)
+    result = plausibly.aggregate(annotations, "dirichlet", unmentioned="each")
+    assert (result.sel(example="f", label="Ä") == 1.0).all()
+    assert (result.sel(example="e", label=["Ä", "0"]) == 0.0).all()
+    assert (result.sel(example="e", label="a") > result.sel(example="e", label="b")).mean() > 0.5
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        *(("dirichlet", item) for item in ({"temperature": 0.0}, {"prior": -0.1}, {"draws": 0})),
+        *(("plackett-luce", item) for item in ({"prior": -1.0}, {"tolerance": -1.0})),
+        *(("plackett-luce-draws", item) for item in ({"prior": 0.0}, {"draws": 0}, {"warm_up": 1})),
+        ("plackett-luce", {"iterations": 0}),
+        *(
+            (name, {"unmentioned": "some"})
+            for name in ("dirichlet", "plackett-luce", "plackett-luce-draws")
+        ),
+    ],
+)
+def test_parameters_out_of_range(name: str, wrong: dict[str, Parameter]) -> None:
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        resolve(AGGREGATOR, {"name": name, **wrong})
