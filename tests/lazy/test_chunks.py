@@ -13,18 +13,17 @@ import pytest
 import xarray as xr
 
 import plausibly
-from lazy_world import LABELS, cuts, plausibilities, predictions
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.evaluation.intervals import IntervalMethod
 from plausibly.kernels.coverage import Ties
 from plausibly.kernels.types import Bools, Floats
 from refusals import refused
+from tables import LABELS, world
 
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")
 
-CAL, NEW = predictions(), predictions(seed=2, prefix="t")
-ANSWERS = plausibilities(CAL)
-NEW_ANSWERS = plausibilities(NEW)
+CAL, ANSWERS = world(12)
+NEW, NEW_ANSWERS = world(12, seed=2, start=100)
 ORDER = np.random.default_rng(3).permutation(12)
 ALPHAS = [0.2, 0.3]
 
@@ -46,6 +45,13 @@ def assert_same(predictor: ConformalPredictor, expected: ConformalPredictor) -> 
     assert expected.reference is not None
     np.testing.assert_array_equal(predictor.reference, expected.reference)
     assert predictor.reference.dtype == expected.reference.dtype
+
+
+def cuts(n: int) -> Iterator[tuple[int, ...]]:
+    for size in range(1, n + 1):
+        yield tuple(min(size, n - start) for start in range(0, n, size))
+    for place in range(1, n):
+        yield place, n - place
 
 
 def test_twelve_examples_in_chunks_of_every_size_and_cut_at_every_place() -> None:
@@ -112,13 +118,12 @@ def test_only_common_examples() -> None:
 @pytest.mark.parametrize("score", ["probability", {"name": "aps", "randomised": True}], ids=str)
 def test_chunks_of_several_blocks_have_the_bits_of_memory(score: str | dict[str, object]) -> None:
     n = 40_000  # of four labels, more than are scored at once
-    cal = predictions(n)
-    answers = plausibilities(cal)
+    cal, answers = world(n)
     cal[3], answers[3] = [0.5, -0.0, 0.5, 0.0], [0, 1, 0, 0]
     calibrate = partial(plausibly.calibrate, calibrator="monte-carlo", score=score)
     whole, predictor = calibrate(cal, answers), calibrate(cal.chunk(example=-1), answers)
     assert_same(predictor, whole)
-    new = predictions(n, seed=2, prefix="t").isel(label=[2, 0, 3, 1])
+    new = cal.assign_coords(example=cal["example"].values[::-1]).isel(label=[2, 0, 3, 1])
     lazy = predictor.predict(new.chunk(example=-1), 0.3)
     assert lazy.compute().identical(whole.predict(new, 0.3))
 
@@ -144,13 +149,13 @@ class Reads:
 
 
 def test_each_chunk_is_read_once(sets: xr.DataArray) -> None:
-    whole = plausibly.evaluate(sets, NEW_ANSWERS, by="site")
+    whole = plausibly.evaluate(sets, NEW_ANSWERS, by="patient")
     answers = Reads(NEW_ANSWERS, 4)
     for inputs, parts in ((NEW_ANSWERS, 0), (plausibly.to_sparse(NEW_ANSWERS), 0), (answers, 3)):
         inside = Reads(sets, 5)
         answers.count = 0
         result = plausibly.evaluate(
-            inside.array, inputs.array if isinstance(inputs, Reads) else inputs, by="site"
+            inside.array, inputs.array if isinstance(inputs, Reads) else inputs, by="patient"
         )
         assert (inside.count, answers.count) == (3, parts)
         assert result.data.identical(whole.data)
@@ -177,8 +182,8 @@ def test_bits_of_measures_in_any_chunks(
         plausibly.evaluate,
         ties=ties,
         true_label=known,
-        by="site",
-        cluster="site",
+        by="patient",
+        cluster="patient",
         interval=interval,
     )
     whole = measure(sets, NEW_ANSWERS).data

@@ -18,27 +18,22 @@ import xarray as xr
 from dask.local import get_sync
 
 import plausibly
-from lazy_world import plausibilities, predictions
 from memory import MIB, at_most
-from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.io import read_predictions
 from plausibly.kernels.types import Floats
 from plausibly.plugin import CalibrationData, CalibrationScores, Keys
 from refusals import refused
-from tables import labelled
+from tables import labelled, world
 
-CAL, NEW = predictions(), predictions(seed=2, prefix="t")
-ANSWERS = plausibilities(CAL)
-
-
-@pytest.fixture(scope="module")
-def predictor() -> ConformalPredictor:
-    return plausibly.calibrate(CAL, ANSWERS)
+CAL, ANSWERS = world(12)
+NEW, NEW_ANSWERS = world(12, seed=2, start=100)
 
 
-def test_attributes_and_guarantees_are_there_before_the_numbers(
-    predictor: ConformalPredictor,
-) -> None:
+PREDICTOR = plausibly.calibrate(CAL, ANSWERS)
+SETS = PREDICTOR.predict(NEW, 0.3)
+
+
+def test_attributes_and_guarantees_are_there_before_the_numbers() -> None:
     def fail(block: Floats) -> Floats:
         if block.size:
             raise RuntimeError("computed")
@@ -46,11 +41,11 @@ def test_attributes_and_guarantees_are_there_before_the_numbers(
 
     lazy = NEW.chunk(example=5)
     broken = xr.apply_ufunc(fail, lazy, dask="parallelized", output_dtypes=[lazy.dtype])
-    sets, whole = predictor.predict(broken, 0.3), predictor.predict(NEW, 0.3)
-    assert sets.attrs == whole.attrs
+    sets = PREDICTOR.predict(broken, 0.3)
+    assert sets.attrs == SETS.attrs
     assert json.loads(sets.attrs["guarantees"])
-    assert (sets.dims, sets.dtype, sets.name) == (whole.dims, whole.dtype, whole.name)
-    assert predictor.p_values(broken).dtype == np.float64
+    assert (sets.dims, sets.dtype, sets.name) == (SETS.dims, SETS.dtype, SETS.name)
+    assert PREDICTOR.p_values(broken).dtype == np.float64
     with pytest.raises(RuntimeError, match="computed"):
         sets.compute()
 
@@ -75,46 +70,37 @@ SPLIT_NEW = NEW.chunk(example=5, label=1)
 NAN = changed(NEW, (6, 2), np.nan).chunk(example=5)
 DOUBLED = changed(CAL, (11, 0), 2.0).chunk(example=5)
 DOUBLED_ANSWERS = changed(ANSWERS, (4, 0), 2.0).chunk(example=4)
-DOUBLED_NEW = changed(plausibilities(NEW), (6, 0), 2.0)
-SETS = plausibly.calibrate(CAL, ANSWERS).predict(NEW, 0.3)
+DOUBLED_NEW = changed(NEW_ANSWERS, (6, 0), 2.0)
 CALIBRATE = partial(plausibly.calibrate, CAL.chunk(example=5), ANSWERS)
 AUGMENTED = partial(plausibly.calibrate, VIEWS.chunk(example=5), ANSWERS)
-REFUSED: list[tuple[Callable[[ConformalPredictor], object], tuple[str, ...]]] = [
-    (lambda p: p.predict(SPLIT_NEW, 0.3), SPLIT),
-    (lambda p: p.p_values(SPLIT_NEW), SPLIT),
-    (lambda p: plausibly.calibrate(CAL.chunk(label=1), ANSWERS), SPLIT),
-    (lambda p: AUGMENTED(calibrator="augmentation"), ("chunks-unfit", "found augmentation,")),
-    (lambda p: CALIBRATE(calibrator=_Greedy()), ("scores-in-chunks", "hint predictions.load()")),
+BY_FOUR, AT_ONCE = DOUBLED_NEW.chunk(example=4), DOUBLED_NEW.chunk(example=12)
+SUM = "rows-do-not-sum"
+REFUSED: list[tuple[Callable[[], object], tuple[str, ...]]] = [
+    (lambda: PREDICTOR.predict(SPLIT_NEW, 0.3), SPLIT),
+    (lambda: PREDICTOR.p_values(SPLIT_NEW), SPLIT),
+    (lambda: plausibly.calibrate(CAL.chunk(label=1), ANSWERS), SPLIT),
+    (lambda: AUGMENTED(calibrator="augmentation"), ("chunks-unfit", "found augmentation,")),
+    (lambda: CALIBRATE(calibrator=_Greedy()), ("scores-in-chunks", "hint predictions.load()")),
     (
-        lambda p: p.predict(NAN, 0.3).compute(),
-        ("numbers-not-finite", "predictions, t5 to t9: 1 of 5 rows hold NaN"),
+        lambda: PREDICTOR.predict(NAN, 0.3).compute(),
+        ("numbers-not-finite", "predictions, case 105 to case 109: 1 of 5 rows hold NaN"),
     ),
-    *(
-        (call, ("rows-do-not-sum", where))
-        for call, where in (
-            (lambda p: plausibly.calibrate(DOUBLED, ANSWERS), "predictions, e10 to e11: 1 of 2"),
-            (lambda p: plausibly.calibrate(CAL, DOUBLED_ANSWERS), "plausibilities, e4 to e7: 1 of"),
-            (
-                lambda p: plausibly.evaluate(SETS, DOUBLED_NEW.chunk(example=4)),
-                "plausibilities, t4 to t7: 1 of",
-            ),
-            (
-                lambda p: plausibly.evaluate(SETS, DOUBLED_NEW.chunk(example=12)),
-                "plausibilities: 1 of",
-            ),
-        )
+    (
+        lambda: plausibly.calibrate(DOUBLED, ANSWERS),
+        (SUM, "predictions, case 10 to case 11: 1 of 2"),
     ),
+    (lambda: plausibly.calibrate(CAL, DOUBLED_ANSWERS), (SUM, "ities, case 4 to case 7: 1 of")),
+    (lambda: plausibly.evaluate(SETS, BY_FOUR), (SUM, "ities, case 104 to case 107: 1 of")),
+    (lambda: plausibly.evaluate(SETS, AT_ONCE), (SUM, "plausibilities: 1 of")),
 ]
 
 
 @pytest.mark.parametrize(("call", "pieces"), REFUSED)
 def test_what_cannot_be_computed_in_chunks_is_refused(
-    predictor: ConformalPredictor,
-    call: Callable[[ConformalPredictor], object],
-    pieces: tuple[str, ...],
+    call: Callable[[], object], pieces: tuple[str, ...]
 ) -> None:
     with refused(*pieces):
-        call(predictor)
+        call()
 
 
 def test_no_array_larger_than_a_chunk() -> None:
@@ -165,15 +151,16 @@ def test_tasks_do_not_grow_with_the_number_of_chunks(tmp_path: Path) -> None:
         return get_sync(tasks, keys, **options)
 
     for n in (200, 2000):
-        whole = predictions(n).assign_coords(example=[f"e{place:06d}" for place in range(n)])
-        encoding = {"predictions": {"chunks": (50, whole.sizes["label"])}}
+        names = [f"e{place:06d}" for place in range(n)]
+        whole, answers = (array.assign_coords(example=names) for array in world(n))
+        encoding = {"p": {"chunks": (50, whole.sizes["label"])}}
         path = tmp_path / f"{n}.zarr"
-        dataset = whole.to_dataset(name="predictions").drop_vars("site")
+        dataset = whole.to_dataset(name="p").drop_vars("patient")
         dataset.to_zarr(path, encoding=encoding, zarr_format=2)
         model = read_predictions(path, chunks=50)
         sizes.append([])
         with dask.config.set(scheduler=scheduler):
-            predictor = plausibly.calibrate(model, plausibilities(whole), calibrator="monte-carlo")
+            predictor = plausibly.calibrate(model, answers, calibrator="monte-carlo")
             new = [f"t{name[1:]}" for name in model["example"].values]
             predictor.predict(model.assign_coords(example=new), 0.3).compute()
     few, large = sizes

@@ -28,12 +28,12 @@ pytestmark = pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")
 LABELS, EXAMPLES = 45, 60
 RISKS = {name: ("low", "high")[place % 2] for place, name in enumerate(label_names(LABELS))}
 MODEL = predictions(EXAMPLES, LABELS)[:, ::-1]
-NEW = predictions(20, LABELS, seed=2, start=1000)
+NEW = predictions(20, LABELS, start=1000)
 OLD = predictions(EXAMPLES, LABELS, start=2000)
 PREDICTOR = plausibly.calibrate(OLD, plausibilities(EXAMPLES, LABELS, start=2000))
 SETS = xr.DataArray(
     np.random.default_rng(0).random((EXAMPLES, LABELS, 2)) < 0.6,
-    coords={**MODEL[:, ::-1].drop_vars(["group", "odds"]).coords, "alpha": [0.1, 0.3]},
+    coords={**MODEL[:, ::-1].coords, "alpha": [0.1, 0.3]},
     dims=("example", "label", "alpha"),
 )
 ONE = SETS.isel(alpha=0, drop=True)
@@ -64,9 +64,9 @@ def ranked(answers: Answers, score: str) -> xr.Dataset:
     return p.to_dataset(name="p")
 
 
+# Those of one alpha are in tests/evaluation/test_parts.py.
 MEASURES: dict[str, Measure] = {
     **{f"ties {ties}": partial(evaluated, ties=ties) for ties in coverage.TIES},
-    "one alpha": lambda answers: plausibly.evaluate(ONE, answers, true_label="truth").data,
     "a coordinate of the plausibilities": lambda answers: (
         plausibly.evaluate(SETS, answers, by="site", cluster="site").data
     ),
@@ -75,7 +75,6 @@ MEASURES: dict[str, Measure] = {
     "labels": lambda answers: coverage_by(
         SETS, answers, by=ByLabel(simultaneous=True), cluster="patient"
     ),
-    "labels, one alpha": lambda answers: coverage_by(ONE, answers, by=ByLabel()),
     "risk": lambda answers: coverage_by(SETS, answers, by=ByRisk()),
     "named risks": lambda answers: coverage_by(ONE, answers, by=ByRisk(RISKS), cluster="patient"),
     "plan": lambda answers: (
