@@ -1,16 +1,20 @@
-"""`plausibly.plan`: what it gives, refuses and warns of, and that names alone decide."""
+"""`plausibly.plan`, and its command: what it gives, refuses and warns of; names alone decide."""
 
 from __future__ import annotations
 
 import itertools
+import json
 import math
+from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
 
 import plausibly
+from cli_world import run
 from eval_said import check, said
 from plausibly.data.annotations import rebuilt
 from plausibly.errors import InputError, PlausiblyWarning
@@ -71,15 +75,15 @@ def test_plausibilities_alone_have_no_single_responses() -> None:
 
 
 def test_the_caller_s_order_and_seed() -> None:
+    some: dict[str, Argument] = {"within": 0.03, "cluster": "patient", "n": [100], "draws": [1]}
     another = planned(
         PREDICTIONS.isel(example=slice(None, None, -1), label=[2, 0, 3, 1]),
         plausibly.select_annotations(VOTES, example=VOTES["example"].values[::-1]),
-        within=0.03,
-        cluster="patient",
+        **some,
     )
-    mine = planned(within=0.03, cluster="patient")
+    mine = planned(**some)
     xr.testing.assert_allclose(another, mine, rtol=1e-12)
-    assert not planned(seed=1)["bootstrap_spread"].equals(planned()["bootstrap_spread"])
+    assert not planned(seed=1, **some)["bootstrap_spread"].equals(mine["bootstrap_spread"])
 
 
 def test_fewer_responses_spread_more() -> None:
@@ -205,6 +209,37 @@ def test_the_alpha_of_a_small_pilot_can_be_typed() -> None:
         plausibly.plan(FEW, SAID, alpha=0.05)
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Return a folder with the files of a pilot, in which commands run."""
+    folder = tmp_path_factory.mktemp("pilot")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        model = PREDICTIONS.drop_vars("patient").to_pandas().rename_axis("example")
+        model.to_csv("pilot.csv")
+        votes = plausibly.to_frame(VOTES)[["example", "annotator", "label"]]
+        votes.to_csv("votes.csv", index=False)
+        PREDICTIONS["patient"].to_series().to_csv("patients.csv")
+        plausibly.write_plausibilities(LAM, "lam.csv")
+        yield folder
+
+
+@pytest.mark.usefixtures("folder")
 @said(__file__)
 def test_each_call_gives_its_text(call: str, text: str) -> None:
     check(call, text, globals())
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_document_of_the_command() -> None:
+    """What such a document holds is in ``characterisation/nets/commands.txt``."""
+    words = "plan -a votes.csv -p pilot.csv --within 0.03 --n 100,400 --set plan.resamples=4 --json"
+    document = run(*words.split()).document
+    measured = plausibly.plan(
+        PREDICTIONS, VOTES, alpha=["0.1"], within=0.03, n=[100, 400], resamples=4
+    )
+    same = json.loads(json.dumps(measured.to_json()).replace("NaN", "null"))
+    assert {key: document[key] for key in same} == same
+    (result,) = document["results"]
+    assert result["by_n"][3]["bootstrap_spread"] is None  # the pilot has fewer examples
+    assert [item["draws"] for item in result["n_within"]] == [1, 10, "expected"]

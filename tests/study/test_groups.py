@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,7 +33,7 @@ def ran(world: World, text: str) -> tuple[StudyResult, list[str]]:
     return result, [str(item.message) for item in caught]
 
 
-def examples(**coordinates: list[object]) -> xr.DataArray:
+def examples(**coordinates: Any) -> xr.DataArray:  # Any: lists of names or numbers
     count = len(next(iter(coordinates.values())))
     return labelled(np.full((count, 2), 0.5), **coordinates)
 
@@ -80,8 +81,10 @@ def test_one_example_per_patient_is_kept(world: World) -> None:
     assert result.predictor.n == 15
     another, _ = ran(world, text.replace("seed = 1", "seed = 2"))
     assert set(another.prepared.predictions["example"].values) != set(model["example"].values)
+    predictions, plausibilities = (array.sel(example=model["example"]) for array in inputs())
     expected = plausibly.compare(
-        *(array.sel(example=model["example"].values) for array in inputs()),
+        predictions,
+        plausibilities,
         {"everyone": {}},
         alphas=["0.3", "0.25"],
         splits=6,

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import plausibly
-from cli_world import World, run
+from cli_world import run
 from plausibly import registry
 from plausibly.config.document import toml_text, value_text
 from plausibly.config.load import draft, origins, resolved
@@ -172,17 +172,6 @@ def test_origins_of_what_stands_in_tables_or_has_no_line() -> None:
     assert origin(counts, "annotations.array") == "line 6"
     # A key whose line is not known is still not a default.
     assert origins(attrs.evolve(document(WHOLE), text=""), {})("seed") == "in study.toml"
-
-
-def test_shown_settings_are_the_same_study(world: World) -> None:
-    world.write("study.toml", WHOLE)
-    world.write("shown.toml", run("config", "show", "study.toml").out)
-    again = run("config", "show", "shown.toml", "--json").document
-    first = run("config", "show", "study.toml", "--json").document
-    assert again["study"] == first["study"]
-    values = {one["path"]: (one["value"], one["origin"]) for one in first["values"]}
-    assert values["methods[2].calibrator.draws"] == (4, "line 21")
-    assert values["examples.one_per"] == (None, "not set")
 
 
 # ---- defaults
