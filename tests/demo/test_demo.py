@@ -230,21 +230,6 @@ def test_the_sets_are_those_of_the_first_split(name: subjects.Name) -> None:
         assert not set(sets[data.cluster].values) & set(clusters)
 
 
-def test_nodules_come_as_counted_votes(tmp_path: Path) -> None:
-    data = subject("nodules")
-    assert study.write_data(data, tmp_path) == ["votes.csv", "probabilities.csv", "patients.csv"]
-    votes = plausibly.read_annotations(tmp_path / "votes.csv", reader="counts")
-    shares = plausibly.aggregate(votes).sel(example=data.plausibilities.example)
-    assert (shares.values == data.plausibilities.values).all()
-    assert (shares.denominator.values == data.plausibilities.denominator.values).all()
-    predictions = plausibly.read_predictions(tmp_path / "probabilities.csv")
-    assert list(predictions.label.values) == list(data.predictions.label.values)
-    assert (predictions.values == data.predictions.values).all()
-    patients = plausibly.read_examples(tmp_path / "patients.csv")
-    assert list(patients.patient.values) == list(data.predictions.patient.values)
-    assert list(patients.example.values) == list(data.predictions.example.values)
-
-
 def test_a_file_that_was_edited_is_never_replaced(tmp_path: Path) -> None:
     data = subject("toy")
 

@@ -22,11 +22,10 @@ import xarray as xr
 import cli_world
 import plausibly
 from cli_world import make, run, typed
-from plausibly.conformal.calibrate import calibrate
 from plausibly.errors import MissingExtra
 from plausibly.paper import cases, data as skin, figure, images, toy
 from plausibly.paper.data import toy_data
-from plausibly.paper.figure import Study, close, mean_spread, monte_carlo
+from plausibly.paper.figure import Study, close, mean_spread
 from plausibly.paper.run import ENTRIES, Reproduced, reproduce
 from plausibly.plots import style
 from plots_world import laid_out, outside, overlapping, panels
@@ -77,27 +76,6 @@ def test_the_naive_rank_is_the_standard_quantile() -> None:
         assert rank == math.ceil(level * draws * n)
         if draws == 1:
             assert rank == math.floor(alpha * (n + 1))
-
-
-def test_the_naive_threshold_is_an_order_statistic_of_the_drawn_scores() -> None:
-    study = Study(data=toy_data(200, 1), alpha="0.1")
-    rows = study.rows(0)
-    predictor = study.calibrated(rows, monte_carlo(), seed=3)
-    scores = np.sort(predictor.pools.calibration.scores, axis=None)
-    alpha, n = Fraction(1, 10), int((~rows).sum())
-    rank = 10 * math.floor(alpha * (n + 1))
-    assert float(predictor.threshold(cases.standard(alpha, n, 10))) == scores[rank - 1]
-
-
-def test_pooled_augmentations_use_the_rank_of_algorithm_1() -> None:
-    views, known = images.every_view(1)
-    count, n = 10, 120
-    part, shares = views[:count, :n], images.augmented(1).plausibilities[:n]
-    predictor = calibrate(part, shares, calibrator=images.POOLED)
-    scores = np.sort(part.values[:, known[:n]], axis=None)
-    for alpha in (Fraction(1, 10), Fraction(1, 5)):
-        rank = math.floor(alpha * count * (n + 1)) - count + 1
-        assert float(predictor.threshold(alpha)) == scores[rank - 1]
 
 
 def test_digits_of_an_overlaid_image_share_its_mass() -> None:
