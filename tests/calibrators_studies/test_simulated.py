@@ -128,10 +128,10 @@ def test_levels_are_kept(
             predictor = plausibly.calibrate(
                 model, votes, calibrator=calibrator, combiner=combiner, seed=number
             )
-            for alpha in ALPHAS:
-                sets = predictor.predict(test, alpha).transpose("example", "label").values
+            sets = predictor.predict(test, ALPHAS).transpose("alpha", "example", "label").values
+            for alpha, kept in zip(ALPHAS, sets, strict=True):
                 guarantee = predictor.guarantee(alpha)
-                missed = left_out(answers.values, test["risk"].values, sets, guarantee)
+                missed = left_out(answers.values, test["risk"].values, kept, guarantee)
                 excess.setdefault(f"{combiner} at {alpha}", []).append(missed)
     for pair, means in excess.items():
         error = np.std(means, axis=0, ddof=1) / CALIBRATIONS**0.5

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import attrs
 import numpy as np
@@ -14,7 +15,6 @@ from hypothesis import given, settings, strategies as st
 import labelled_records as lr
 import plausibly
 from io_files import csv_text, refusal, written
-from labelled_records import Records
 from plausibly.data.annotations import build_table
 from plausibly.data.labels import Hierarchy, aliases_of, merge_aliases, split_aliases
 from plausibly.data.names import name_texts
@@ -160,67 +160,45 @@ LABELS = ["melanoma", "b c", "Ä", "0"]
 ALIASES = {"MM": "melanoma", "melanoma ": "melanoma", "bc": "b c", "ä": "Ä"}
 NAMES = [*LABELS, *ALIASES]
 
-Renamed = Callable[[object], object]
+
+def own(name: object) -> str:
+    """Return the label that a name stands for."""
+    return ALIASES.get(str(name), str(name))
 
 
-def label(answer: object) -> object:
-    """Return a single label under its own name."""
-    return ALIASES.get(str(answer), answer)
-
-
-def label_set(answer: object) -> object:
-    """Return a set in which each label is named once."""
-    assert isinstance(answer, list)
-    return sorted({ALIASES.get(str(name), str(name)) for name in answer})
-
-
-def ranking(answer: object) -> object:
+def ranking(answer: Any) -> list[list[str]]:  # Any: as it is drawn
     """Return a ranking in which each label has its best place, without empty blocks."""
-    assert isinstance(answer, list)
     seen: set[str] = set()
     blocks = []
     for block in answer:
-        kept = {ALIASES.get(name, name) for name in block} - seen
-        seen |= kept
-        if kept:
-            blocks.append(sorted(kept))
-    return blocks
+        blocks.append(sorted({own(name) for name in block} - seen))
+        seen.update(blocks[-1])
+    return [block for block in blocks if block]
 
 
-def soft_label(answer: object) -> object:
+def soft_label(answer: Any) -> dict[str, float]:  # Any: as it is drawn
     """Return weights that are added up by label."""
-    assert isinstance(answer, Mapping)
-    result: dict[str, float] = {}
-    for name, weight in sorted(answer.items()):
-        of = ALIASES.get(str(name), str(name))
-        result[of] = result.get(of, 0.0) + weight
+    result = dict.fromkeys(map(own, answer), 0.0)
+    for name, weight in answer.items():
+        result[own(name)] += weight
     return result
 
 
-RENAMED: Mapping[str, Renamed] = {
-    "single-label": label,
-    "label-set": label_set,
-    "partial-ranking": ranking,
-    "soft-label": soft_label,
-}
-
-
-def renamed(kind: str, records: Records) -> Records:
-    """Return the records with every label under its own name."""
-    return [(example, by, RENAMED[kind](answer)) for example, by, answer in records]
-
-
 _names = st.sampled_from(NAMES)
-ANSWERS: Mapping[str, st.SearchStrategy[object]] = {
-    "single-label": _names,
-    "label-set": st.lists(_names, min_size=1, max_size=5, unique=True),
-    "partial-ranking": lr.rankings(NAMES),
+# How answers of a kind are drawn, and what each is with every label under its own name.
+ANSWERS: dict[str, tuple[st.SearchStrategy[Any], Callable[[Any], object]]] = {  # Any: any answer
+    "single-label": (_names, own),
+    "label-set": (
+        st.lists(_names, min_size=1, max_size=5, unique=True),
+        lambda answer: sorted({own(name) for name in answer}),
+    ),
+    "partial-ranking": (lr.rankings(NAMES), ranking),
     # Weights whose sums are exact in any order.
-    "soft-label": st.dictionaries(_names, st.integers(1, 64).map(float), min_size=1, max_size=5),
+    "soft-label": (
+        st.dictionaries(_names, st.integers(1, 64).map(float), min_size=1, max_size=5),
+        soft_label,
+    ),
 }
-
-
-KINDS = sorted(ANSWERS)
 TABLE = """\
 label,alias
 eczema,Eczema | atopic eczema
@@ -229,15 +207,22 @@ tinea,ringworm|Tinea
 """
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.fixture
+def labels(tmp_path: Path) -> Path:
+    return written(tmp_path, "labels.csv", TABLE)
+
+
+@pytest.mark.parametrize("kind", ANSWERS)
 @settings(max_examples=20)
 @given(data=st.data())
 def test_merging_then_counting_is_counting_renamed_records(kind: str, data: st.DataObject) -> None:
-    records = data.draw(lr.records(ANSWERS[kind]))
+    answers, renamed = ANSWERS[kind]
+    records = data.draw(lr.records(answers))
     annotation = resolve(ANNOTATION, kind)
     result = merge_aliases(annotation.build(records, NAMES), ALIASES, LABELS)
     annotation.validate(result)
-    expected = annotation.build(renamed(kind, records), LABELS)
+    own_names = [(example, by, renamed(answer)) for example, by, answer in records]
+    expected = annotation.build(own_names, LABELS)
     xr.testing.assert_identical(plausibly.aggregate(result), plausibly.aggregate(expected))
     named = [str(name) for _, _, answer in records for name in _named(answer)]
     counts = {alias: float(named.count(alias)) for alias in ALIASES if alias in named}
@@ -326,8 +311,7 @@ def strict(path: Path, labels: Sequence[str] | None) -> xr.Dataset:
 
 
 @pytest.mark.parametrize("text", ["eczema psoriasis", "eczema Eczema"])
-def test_a_reader_of_an_author_warns_once(tmp_path: Path, text: str) -> None:
-    labels = written(tmp_path, "labels.csv", TABLE)
+def test_a_reader_of_an_author_warns_once(tmp_path: Path, labels: Path, text: str) -> None:
     path = written(tmp_path, "votes.x", text)
     with pytest.warns(PlausiblyWarning) as caught:
         table = plausibly.read_annotations(path, Own(strict), labels)
@@ -342,8 +326,9 @@ def test_a_reader_of_an_author_warns_once(tmp_path: Path, text: str) -> None:
         plausibly.read_annotations(wrong, Own(strict), labels)
 
 
-def test_a_reader_that_counts_labels_has_as_many_as_were_declared(tmp_path: Path) -> None:
-    labels = written(tmp_path, "labels.csv", TABLE)
+def test_a_reader_that_counts_labels_has_as_many_as_were_declared(
+    tmp_path: Path, labels: Path
+) -> None:
     counts: list[int] = []
 
     def complete(path: Path, labels: Sequence[str] | None) -> xr.Dataset:
@@ -370,8 +355,7 @@ def test_a_reader_that_counts_labels_has_as_many_as_were_declared(tmp_path: Path
     assert counts == [3, 3, 3, 3, 7]
 
 
-def test_only_a_label_that_is_not_declared_is_looked_up(tmp_path: Path) -> None:
-    labels = written(tmp_path, "labels.csv", TABLE)
+def test_only_a_label_that_is_not_declared_is_looked_up(tmp_path: Path, labels: Path) -> None:
     declared: list[list[str]] = []
 
     def placed(path: Path, labels: Sequence[str] | None) -> xr.Dataset:
@@ -388,8 +372,7 @@ def test_only_a_label_that_is_not_declared_is_looked_up(tmp_path: Path) -> None:
     ("rows", "expected"),
     [("t1,w1,eczma\n", "one of 3 declared labels"), ("t1,w1,Eczema\nt2,w1,eczma\n", "3")],
 )
-def test_a_label_that_is_neither(tmp_path: Path, rows: str, expected: str) -> None:
-    labels = written(tmp_path, "labels.csv", TABLE)
+def test_a_label_that_is_neither(tmp_path: Path, labels: Path, rows: str, expected: str) -> None:
     votes = written(tmp_path, "votes.csv", f"task,worker,label\n{rows}")
     error = refusal(lambda: plausibly.read_annotations(votes, labels=labels))
     alias = ", or an alias" if expected == "3" else ""
@@ -401,8 +384,7 @@ def test_a_label_that_is_neither(tmp_path: Path, rows: str, expected: str) -> No
     assert "alias" not in error.hint
 
 
-def test_joined_tables_add_up_merged_answers(tmp_path: Path) -> None:
-    labels = written(tmp_path, "labels.csv", TABLE)
+def test_joined_tables_add_up_merged_answers(tmp_path: Path, labels: Path) -> None:
     parts = []
     for number, name in enumerate(["Eczema", "Eczema", "eczema", "Tinea"]):
         text = f"task,worker,label\nt{number},w1,{name}\n"
@@ -417,8 +399,7 @@ def test_joined_tables_add_up_merged_answers(tmp_path: Path) -> None:
     }
 
 
-def test_columns_of_predictions_under_an_alias(tmp_path: Path) -> None:
-    labels = written(tmp_path, "labels.csv", TABLE)
+def test_columns_of_predictions_under_an_alias(tmp_path: Path, labels: Path) -> None:
     path = written(tmp_path, "p.csv", "example,ringworm,Eczema,psoriasis\nx,.2,.5,.3\n")
     model = plausibly.read_predictions(path, labels=labels)
     assert name_texts(model["label"].values) == ["eczema", "psoriasis", "tinea"]

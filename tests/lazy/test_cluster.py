@@ -1,4 +1,4 @@
-"""The same bits from two real worker processes, also when one of them dies in mid-run."""
+"""The same bits from two real worker processes."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import pytest
 import cli_world
 import plausibly
 from cli_world import done
-from lazy_world import plausibilities, predictions
 from plausibly.io import write_plausibilities
+from tables import world
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
-CAL, NEW = predictions(40), predictions(40, seed=2, prefix="t")
-ANSWERS = plausibilities(CAL)
+CAL, ANSWERS = world(40)
+NEW, NEW_ANSWERS = world(40, seed=2, start=100)
 
 
 @pytest.fixture(scope="module")
@@ -45,10 +45,9 @@ def test_calibrate_predict_and_evaluate_on_two_workers(
     assert predictor.fingerprint == whole.fingerprint
     sets, lazy = whole.predict(NEW, 0.3), predictor.predict(NEW.chunk(example=20), 0.3)
     assert lazy.compute().identical(sets)
-    answers = ANSWERS.assign_coords(example=NEW["example"].values)
-    expected = plausibly.evaluate(sets, answers).data
-    for inputs in (answers, answers.chunk(example=7)):
-        assert plausibly.evaluate(lazy, inputs).data.identical(expected)
+    expected = plausibly.evaluate(sets, NEW_ANSWERS).data
+    for answers in (NEW_ANSWERS, NEW_ANSWERS.chunk(example=7)):
+        assert plausibly.evaluate(lazy, answers).data.identical(expected)
 
 
 def test_a_command_computes_with_a_scheduler(

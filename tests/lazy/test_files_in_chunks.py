@@ -14,11 +14,12 @@ import xarray as xr
 import cli_world
 import plausibly
 from cli_world import done, run
-from lazy_world import LABELS, plausibilities, predictions
 from plausibly.io import read_predictions, read_sets, write_plausibilities, write_sets
 from refusals import refused
+from tables import LABELS, world
 
-CAL, NEW = predictions(), predictions(seed=2, prefix="t")
+CAL, ANSWERS = world(12)
+NEW, NEW_ANSWERS = world(12, seed=2, start=100)
 
 
 def written(name: str, folder: Path) -> Path:
@@ -31,9 +32,9 @@ def written(name: str, folder: Path) -> Path:
         frame.insert(0, "example", CAL["example"].values)
         frame.to_parquet(path, row_group_size=5)
     elif path.suffix == ".zarr":
-        CAL.chunk(example=3).to_dataset().to_zarr(path, zarr_format=2)
+        CAL.chunk(example=3).to_dataset(name="p").to_zarr(path, zarr_format=2)
     else:
-        CAL.to_dataset().to_netcdf(path, engine="scipy" if "3" in name else "netcdf4")
+        CAL.to_dataset(name="p").to_netcdf(path, engine="scipy" if "3" in name else "netcdf4")
     return path
 
 
@@ -61,7 +62,7 @@ def test_chunks_are_whole_stored_ones(
 
 @pytest.mark.parametrize("alpha", [0.3, [0.2, 0.3]])
 def test_sets_in_a_store(alpha: float | list[float], tmp_path: Path) -> None:
-    predictor = plausibly.calibrate(CAL, plausibilities(CAL))
+    predictor = plausibly.calibrate(CAL, ANSWERS)
     sets = predictor.predict(NEW, alpha)
     for inputs in (sets, predictor.predict(NEW.chunk(example=(5, 7)), alpha)):
         write_sets(inputs, tmp_path / "s.zarr")
@@ -87,9 +88,9 @@ def test_files_that_are_only_read_whole(tmp_path: Path) -> None:
 def test_commands_in_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     written("p.zarr", tmp_path)
-    NEW.to_dataset().to_zarr("new.zarr", zarr_format=2)
-    write_plausibilities(plausibilities(CAL), "lam.nc")
-    write_plausibilities(plausibilities(NEW), "new_lam.nc")
+    NEW.to_dataset(name="p").to_zarr("new.zarr", zarr_format=2)
+    write_plausibilities(ANSWERS, "lam.nc")
+    write_plausibilities(NEW_ANSWERS, "new_lam.nc")
     files = "--plausibilities lam.nc -p p.zarr"
     done(f"calibrate {files} -o whole.nc")
     done(f"calibrate {files} -o p.nc --set compute.chunks=5 --set compute.scheduler=threads")
@@ -117,16 +118,15 @@ def test_the_page_runs(project: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     blocks = dict(re.findall(marked, page.read_text(encoding="utf-8"), re.M | re.S))
     code, commands = blocks["python"], blocks["sh"]
     scope: dict[str, object] = {}
-    for store, file, variable, prefix in (
-        ("calibration.zarr", "lam.nc", "plausibilities", "e"),
-        ("new.zarr", "new_lam.nc", "new_plausibilities", "n"),
+    for store, file, variable, start in (
+        ("calibration.zarr", "lam.nc", "plausibilities", 0),
+        ("new.zarr", "new_lam.nc", "new_plausibilities", 100),
     ):
-        model = predictions(40, prefix=prefix)
-        model.to_dataset().to_zarr(store, zarr_format=2)
-        scope[variable] = answers = plausibilities(model)
-        plausibly.write_plausibilities(answers, file)
+        model, scope[variable] = answers = world(40, start=start)
+        model.to_dataset(name="p").to_zarr(store, zarr_format=2)
+        write_plausibilities(answers[1], file)
     exec(compile(code, page.name, "exec"), scope)  # what the page shows, from our own tree
-    expected = plausibly.calibrate(predictions(40), plausibilities(predictions(40)))
+    expected = plausibly.calibrate(*world(40))
     result = scope["predictor"]
     assert isinstance(result, plausibly.ConformalPredictor)
     assert result.fingerprint == expected.fingerprint

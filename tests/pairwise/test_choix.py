@@ -14,8 +14,9 @@ import xarray as xr
 from hypothesis import given, settings, strategies as st
 
 import plausibly
+from plausibly.data.annotations import rebuilt
 from plausibly.errors import InputError, MissingExtra, PlausiblyWarning
-from plausibly.plugin import AGGREGATOR, build_table, resolve
+from plausibly.plugin import AGGREGATOR, resolve
 from plausibly.registry import default
 from refusals import refused
 
@@ -32,33 +33,12 @@ Blocks = list[list[list[str]]]
 
 
 def table_of(
-    examples: dict[str, Blocks],
-    *,
-    labels: str = "abcd",
-    unlisted: str = "unknown",
-    times: list[float] | None = None,
+    examples: dict[str, Blocks], *, labels: str = "abcd", unlisted: str = "unknown"
 ) -> xr.Dataset:
     """Return a table of rankings by unknown annotators: blocks of labels, best first."""
-    answers = [(at, blocks) for at, every in enumerate(examples.values()) for blocks in every]
-    mentions = [
-        (response, labels.index(label), block)
-        for response, (_, blocks) in enumerate(answers)
-        for block, members in enumerate(blocks, start=1)
-        for label in members
-    ]
-    return build_table(
-        "partial-ranking",
-        examples=list(examples),
-        annotators=[],
-        labels=list(labels),
-        response_example=[at for at, _ in answers],
-        response_annotator=[-1] * len(answers),
-        response_weight=times,
-        mention_response=[item[0] for item in mentions],
-        mention_label=[item[1] for item in mentions],
-        mention_block=[item[2] for item in mentions],
-        unlisted=unlisted,
-    )
+    records = [(name, None, blocks) for name, every in examples.items() for blocks in every]
+    table = plausibly.build_annotations("partial-ranking", records, list(labels))
+    return table.assign_attrs(unlisted=unlisted)
 
 
 def pairs(answers: list[str]) -> Blocks:
@@ -175,7 +155,8 @@ def test_fault_19_estimates_that_do_not_converge_are_refused() -> None:
 
 
 def test_responses_that_count_a_broken_number_of_times() -> None:
-    table = table_of({"x": pairs(EIGHT)}, labels="abc", times=[0.5] * 8)
+    table = table_of({"x": pairs(EIGHT)}, labels="abc")
+    table = rebuilt(table.assign(response_weight=("response", [0.5] * 8)))
     half = lam("i-lsr", table, regularisation=0.0)
     assert half.values[0] == pytest.approx([0.43364, 0.32411, 0.24225], abs=5e-6)
     with refused("weights-broken", "hint aggregator choix:i-lsr, choix:lsr or plackett-luce"):

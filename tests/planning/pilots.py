@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -59,11 +58,3 @@ def planned(
     predictions: xr.DataArray = PREDICTIONS, said: Argument = VOTES, **more: Argument
 ) -> xr.Dataset:
     return plausibly.plan(predictions, said, **{"resamples": 10, "n": [100, 300], **more}).data
-
-
-def write(folder: Path, predictions: xr.DataArray, table: xr.Dataset) -> None:
-    plain = predictions.drop_vars("patient").to_pandas().rename_axis("example")
-    plain.to_csv(folder / "pilot.csv")
-    votes = plausibly.to_frame(table)[["example", "annotator", "label"]]
-    votes.to_csv(folder / "votes.csv", index=False)
-    predictions["patient"].to_series().to_csv(folder / "patients.csv")

@@ -9,7 +9,6 @@ from pathlib import Path
 import attrs
 import numpy as np
 import pytest
-import xarray as xr
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
@@ -234,17 +233,7 @@ PREDICTED = {
 """Standard deviation over half splits with 1, 10 and expected draws, as predicted beforehand."""
 
 DESIGN_EFFECTS = {"crema_d": ("actor", 1.91), "lidc_malignancy": ("patient", 1.25)}
-DRAWS = (1, 10, math.inf)
 SPLITS = 60
-
-
-def plan_of(shared: Path, name: str, cluster: str | None = None, **more: float) -> xr.Dataset:
-    predictions, plausibilities = exact_realdata.load(shared, name)
-    if cluster is not None:
-        arrays = np.load(shared / "data" / name / "data.npz", allow_pickle=False)
-        values = arrays[cluster].astype(str)
-        predictions = predictions.assign_coords({cluster: ("example", values)})
-    return plausibly.plan(predictions, plausibilities, cluster=cluster, resamples=0, **more).data  # type: ignore[arg-type]  # numbers of options
 
 
 @pytest.mark.realdata
@@ -272,7 +261,12 @@ def test_random_halves_spread_as_predicted(shared: Path, name: str) -> None:
 @pytest.mark.parametrize("name", DESIGN_EFFECTS)
 def test_design_effects(shared: Path, name: str) -> None:
     cluster, effect = DESIGN_EFFECTS[name]
-    plan = plan_of(shared, name, cluster, within=0.02)
-    assert float(plan["design_effect"]) == pytest.approx(effect, rel=0.03)
-    alone = plan_of(shared, name, within=0.02)
-    assert (plan["n_within"] > alone["n_within"]).all()
+    predictions, plausibilities = exact_realdata.load(shared, name)
+    arrays = np.load(shared / "data" / name / "data.npz", allow_pickle=False)
+    predictions = predictions.assign_coords({cluster: ("example", arrays[cluster].astype(str))})
+    grouped, alone = (
+        plausibly.plan(predictions, plausibilities, cluster=by, within=0.02, resamples=0).data
+        for by in (cluster, None)
+    )
+    assert float(grouped["design_effect"]) == pytest.approx(effect, rel=0.03)
+    assert (grouped["n_within"] > alone["n_within"]).all()

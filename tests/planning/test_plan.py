@@ -1,16 +1,20 @@
-"""`plausibly.plan`: what it gives, refuses and warns of, and that names alone decide."""
+"""`plausibly.plan`, and its command: what it gives, refuses and warns of; names alone decide."""
 
 from __future__ import annotations
 
 import itertools
+import json
 import math
+from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
 
 import plausibly
+from cli_world import run
 from eval_said import check, said
 from plausibly.data.annotations import rebuilt
 from plausibly.errors import InputError, PlausiblyWarning
@@ -31,9 +35,6 @@ def test_the_bounds_are_those_of_the_law() -> None:
     np.testing.assert_allclose(bounds, [law.quantile(0.1), law.quantile(0.9)], rtol=1e-12)
     np.testing.assert_array_equal(result["spread"].values[:, 0], law.spread())
     assert result["coverage"].sel(n=5).values.tolist() == [[1.0, 1.0]]
-    assert plausibly.plan(n=7)["n"].values.tolist() == [7]
-    with refused("option-range", "n is out of range", "found none"):
-        plausibly.plan(n=[])
 
 
 def test_a_plan_with_a_pilot_has_every_part() -> None:
@@ -74,15 +75,15 @@ def test_plausibilities_alone_have_no_single_responses() -> None:
 
 
 def test_the_caller_s_order_and_seed() -> None:
+    some: dict[str, Argument] = {"within": 0.03, "cluster": "patient", "n": [100], "draws": [1]}
     another = planned(
         PREDICTIONS.isel(example=slice(None, None, -1), label=[2, 0, 3, 1]),
         plausibly.select_annotations(VOTES, example=VOTES["example"].values[::-1]),
-        within=0.03,
-        cluster="patient",
+        **some,
     )
-    mine = planned(within=0.03, cluster="patient")
+    mine = planned(**some)
     xr.testing.assert_allclose(another, mine, rtol=1e-12)
-    assert not planned(seed=1)["bootstrap_spread"].equals(planned()["bootstrap_spread"])
+    assert not planned(seed=1, **some)["bootstrap_spread"].equals(mine["bootstrap_spread"])
 
 
 def test_fewer_responses_spread_more() -> None:
@@ -135,8 +136,8 @@ def test_votes_that_count_several_times_are_thinned_as_so_many() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("draws", [1, 10, math.inf])
-def test_the_planned_share_of_calibrations_is_within(draws: float) -> None:
+@pytest.mark.parametrize("draws", [1, 10, "expected"])
+def test_the_planned_share_of_calibrations_is_within(draws: int | str) -> None:
     population, votes = pilot(20_000, 5, seed=9)
     plausibilities = plausibly.aggregate(votes)
     first = {"example": slice(0, 2000)}
@@ -144,16 +145,16 @@ def test_the_planned_share_of_calibrations_is_within(draws: float) -> None:
         population.isel(first),
         plausibilities.isel(first),
         within=0.03,
-        draws=[_draws(draws)],
+        draws=[draws],
         resamples=0,
     ).data
     n = int(result["n_within"][0])
     rest = np.arange(2000, 20_000)
     rng = np.random.default_rng(2)
     hits = []
-    how: dict[str, Argument] = {"calibrator": "expected"}
-    if not math.isinf(draws):
-        how = {"calibrator": "monte-carlo", "draws": int(draws)}
+    how: dict[str, Argument] = {"calibrator": "monte-carlo", "draws": draws}
+    if draws == "expected":
+        how = {"calibrator": "expected"}
     for number in range(150):
         rows = rng.choice(rest, n, replace=False)
         predictor = plausibly.calibrate(
@@ -165,10 +166,6 @@ def test_the_planned_share_of_calibrations_is_within(draws: float) -> None:
         )
         hits.append(abs(missed - 0.1) <= 0.03)
     assert 0.9 - 3 * math.sqrt(0.09 / 150) - 0.01 <= np.mean(hits) <= 0.9 + 0.06
-
-
-def _draws(draws: float) -> int | str:
-    return "expected" if math.isinf(draws) else int(draws)
 
 
 ONE_EACH = plausibly.select_annotations(VOTES, annotator="q0")
@@ -186,7 +183,7 @@ OTHER = PREDICTIONS.assign_coords(label=["a", "b", "c", "e"])
 def test_responses_that_would_leave_no_variation_are_left_out() -> None:
     """Below a tie there is one label, which one of five annotators named."""
     votes = [
-        (f"e{e}", f"q{q}", "b" if q < (1 if e == 0 else 2) else "a")
+        (f"e{e}", f"q{q}", "b" if q < min(e + 1, 2) else "a")
         for e, q in itertools.product(range(10), range(5))
     ]
     said = plausibly.build_annotations("single-label", votes, ["a", "b"])
@@ -212,6 +209,37 @@ def test_the_alpha_of_a_small_pilot_can_be_typed() -> None:
         plausibly.plan(FEW, SAID, alpha=0.05)
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Return a folder with the files of a pilot, in which commands run."""
+    folder = tmp_path_factory.mktemp("pilot")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        model = PREDICTIONS.drop_vars("patient").to_pandas().rename_axis("example")
+        model.to_csv("pilot.csv")
+        votes = plausibly.to_frame(VOTES)[["example", "annotator", "label"]]
+        votes.to_csv("votes.csv", index=False)
+        PREDICTIONS["patient"].to_series().to_csv("patients.csv")
+        plausibly.write_plausibilities(LAM, "lam.csv")
+        yield folder
+
+
+@pytest.mark.usefixtures("folder")
 @said(__file__)
 def test_each_call_gives_its_text(call: str, text: str) -> None:
     check(call, text, globals())
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_document_of_the_command() -> None:
+    """What such a document holds is in ``characterisation/nets/commands.txt``."""
+    words = "plan -a votes.csv -p pilot.csv --within 0.03 --n 100,400 --set plan.resamples=4 --json"
+    document = run(*words.split()).document
+    measured = plausibly.plan(
+        PREDICTIONS, VOTES, alpha=["0.1"], within=0.03, n=[100, 400], resamples=4
+    )
+    same = json.loads(json.dumps(measured.to_json()).replace("NaN", "null"))
+    assert {key: document[key] for key in same} == same
+    (result,) = document["results"]
+    assert result["by_n"][3]["bootstrap_spread"] is None  # the pilot has fewer examples
+    assert [item["draws"] for item in result["n_within"]] == [1, 10, "expected"]

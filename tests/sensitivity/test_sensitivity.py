@@ -154,10 +154,11 @@ def test_drawn_plausibilities_are_evaluated_by_their_mean() -> None:
 
 
 def test_examples_without_an_answer() -> None:
-    frame = plausibly.to_frame(VOTES)
-    rows = list(zip(frame["example"], frame["annotator"], frame["label"], strict=True))
-    rows = [(e, w, "" if e in ("e003", "e100") else label) for e, w, label in rows]
-    table = plausibly.build_annotations("single-label", rows, LABELS)
+    rows = plausibly.to_frame(VOTES)[["example", "annotator", "label"]].astype(str)
+    rows.loc[rows["example"].isin(["e003", "e100"]), "label"] = ""
+    table = plausibly.build_annotations(
+        "single-label", rows.itertuples(index=False, name=None), LABELS
+    )
     with pytest.raises(InputError, match="example-unanswered"):
         sensitivity(MODEL, table, NAMES[:2], splits=1)
     found = sensitivity(MODEL, table, NAMES[:2], splits=1, unanswered="drop").data
@@ -166,30 +167,12 @@ def test_examples_without_an_answer() -> None:
 
 
 BASE = ("sensitivity", "-a", "votes.csv", "-p", "probabilities.csv", "--aggregator")
-EXCLUDE = '{name = "exclude", annotators = ["w2"]}'
-THREE = (*BASE, "label-frequency", "--aggregator", "majority-vote", "--aggregator", EXCLUDE)
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     make(tmp_path)
-
-
-def test_for_programs() -> None:
-    document = run(*THREE, "--splits", "10", "--alpha", "0.2", "--alpha", "0.1", "--json").document
-    assert document["command"] == "sensitivity"
-    assert (document["reference"], document["splits"]) == ("label-frequency", 10)
-    first, second = document["alphas"]
-    assert (first["alpha"], second["alpha"]) == (0.2, 0.1)
-    assert first["aggregated_coverage"]["majority-vote"]["label-frequency"] == pytest.approx(
-        0.722, abs=5e-4
-    )
-    assert first["guaranteed"]["label-frequency"] == "0.80"
-    assert document["total_variation"]["label-frequency"]["majority-vote"] == pytest.approx(0.2)
-    assert document["notes"]["exclude(annotators=['w2'])"] == {
-        "left_out": {"responses by excluded annotators": 30}
-    }
 
 
 def test_six_aggregators_take_two_tables_and_the_reference_is_named() -> None:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import math
 import re
 import warnings
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import xarray as xr
 
 import plausibly
-from cli_calibrators import VIEWS, make
 from cli_world import World, run
 from plausibly.errors import PlausiblyWarning
 from plausibly.study import StudyResult, prepare, run_study
 from plausibly.study.prepare import groups_of, owners, plural
 from plausibly.study.run import assumptions, warn_of_groups
-from study_world import WHOLE
+from study_world import WHOLE, inputs
+from tables import labelled
 
 UNGROUPED = WHOLE.replace('cluster = "patient"\n', "")
 
@@ -31,17 +30,9 @@ def ran(world: World, text: str) -> tuple[StudyResult, list[str]]:
     return result, [str(item.message) for item in caught]
 
 
-def examples(**coordinates: list[object]) -> xr.DataArray:
+def examples(**coordinates: Any) -> xr.DataArray:  # Any: lists of names or numbers
     count = len(next(iter(coordinates.values())))
-    return xr.DataArray(
-        np.full((count, 2), 0.5),
-        dims=("example", "label"),
-        coords={
-            "example": [f"e{number}" for number in range(count)],
-            "label": ["a", "b"],
-            **{name: ("example", values) for name, values in coordinates.items()},
-        },
-    )
+    return labelled(np.full((count, 2), 0.5), **coordinates)
 
 
 def test_patients_on_both_sides_or_with_several_examples_are_warned_of(world: World) -> None:
@@ -87,12 +78,10 @@ def test_one_example_per_patient_is_kept(world: World) -> None:
     assert result.predictor.n == 15
     another, _ = ran(world, text.replace("seed = 1", "seed = 2"))
     assert set(another.prepared.predictions["example"].values) != set(model["example"].values)
-    predictions = plausibly.read_predictions("probabilities.csv")
-    plausibilities = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
-    names = model["example"].values
+    predictions, plausibilities = (array.sel(example=model["example"]) for array in inputs())
     expected = plausibly.compare(
-        predictions.sel(example=names).assign_coords(patient=model["patient"]),
-        plausibilities.sel(example=names),
+        predictions,
+        plausibilities,
         {"everyone": {}},
         alphas=["0.3", "0.25"],
         splits=6,
@@ -151,88 +140,23 @@ def test_numbers_and_true_labels_are_no_groups(world: World) -> None:
     assert prepare("study.toml").study.evaluation.by == ("same",)
 
 
-# ---- other calibrators
+# ---- components inside others
 
 
-@pytest.fixture
-def columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.chdir(tmp_path)
-    return make(tmp_path)
-
-
-STUDY = """\
-seed = 1
-[annotations]
-path = "votes.csv"
-[predictions]
-path = "probabilities.csv"
-[examples]
-path = "patients.csv"
-cluster = "patient"
-[labels]
-path = "risks.csv"
-[[methods]]
-calibrator = { name = "mondrian", by = "site", inner = { name = "monte-carlo", draws = 4 } }
-[[methods]]
-calibrator = { name = "weighted", by = "weight" }
-[[methods]]
-calibrator = { name = "clustered", by = "patient" }
-[[methods]]
-calibrator = { name = "risk", by = "risk" }
-[[methods]]
-calibrator = { name = "mass-coverage", leave_out = 0.2 }
-[splits]
-count = 2
-[evaluation]
-by = ["site"]
-[output]
-folder = "out"
-"""
-
-
-def test_components_inside_are_shown_and_data_that_they_lack_are_mistakes(columns: World) -> None:
-    columns.write("study.toml", STUDY)
+def test_components_inside_are_shown_and_data_that_they_lack_are_mistakes(world: World) -> None:
+    inner = '{ name = "monte-carlo", draws = 3 }'
+    grouped = f'{{ name = "mondrian", by = "site", inner = {inner} }}'
+    world.edit("study.toml", '"majority-vote"', grouped)
     out = run("config", "show", "study.toml").out
-    for key in ('by = "site"', 'inner.name = "monte-carlo"', "inner.draws = 4"):
-        assert re.search(rf"^calibrator\.{re.escape(key)} +# line 12$", out, re.M), key
+    for key in ('by = "site"', 'inner.name = "monte-carlo"', "inner.draws = 3"):
+        assert re.search(rf"^calibrator\.{re.escape(key)} +# line 18$", out, re.M), key
     assert re.search(r"^calibrator\.inner\.systematic = false +# default$", out, re.M)
-    columns.edit("study.toml", 'by = "site"', 'by = "sit"')
-    columns.edit("study.toml", '"risk" }', '"rank" }')
+    world.edit("study.toml", 'by = "site"', 'by = "sit"')
+    world.edit(
+        "study.toml", '{ name = "monte-carlo", draws = 4 }', '{ name = "risk", by = "rank" }'
+    )
     ran = run("config", "check", "study.toml")
     assert (ran.code, ran.width <= 80) == (2, True)
-    assert 'line 12 methods[0].calibrator: calibrator mondrian needs "sit" of the ex' in ran.text
-    assert 'did you mean "site"? line 18 methods[3].calibrator: calibrator risk needs' in ran.text
+    assert 'line 18 methods[1].calibrator: calibrator mondrian needs "sit" of the ex' in ran.text
+    assert 'did you mean "site"? line 21 methods[2].calibrator: calibrator risk needs' in ran.text
     assert ran.text.endswith("[labels] path, a table with such a column")
-
-
-AUGMENTED = """\
-[annotations]
-path = "votes.csv"
-[predictions]
-path = "views.csv"
-augmentation = "view"
-[[methods]]
-calibrator = { name = "augmentation", scores = "pooled" }
-[[methods]]
-calibrator = "augmentation"
-[[methods]]
-calibrator = { name = "augmentation", scores = "separate" }
-combiner = "maximum"
-[splits]
-count = 3
-[output]
-folder = "out"
-"""
-
-
-def test_a_study_of_augmentations(columns: World) -> None:
-    columns.write("study.toml", AUGMENTED)
-    ran = run("run", "study.toml", "--json")
-    assert (ran.code, ran.err) == (0, "")
-    document = ran.document
-    assert document["study"]["predictions"]["augmentation"] == "view"
-    assert document["predictions"]["augmentations"] == list(VIEWS)
-    for method in document["methods"]:
-        assert math.isfinite(method["results"][0]["aggregated_coverage"])
-        assert method["results"][0]["guaranteed"] == 0.9
-    assert columns.path("out/sets.csv").read_text().count("\n") == 16

@@ -7,11 +7,11 @@ import pytest
 import xarray as xr
 
 import plausibly
-from cli_world import LABELS, World, run
+from cli_world import LABELS, Ran, World, run
 from plausibly.errors import InputError
 from plausibly.io import write_plausibilities
 from plausibly.study import Prepared, prepare
-from study_world import SIX_MISTAKES, WHOLE, studied
+from study_world import WHOLE, inputs, studied
 
 
 def prepared(world: World, text: str) -> Prepared:
@@ -25,19 +25,20 @@ def refused(world: World, text: str) -> str:
     return " ".join(str(caught.value).split())
 
 
-def test_six_mistakes_at_once(world: World) -> None:
-    """The screen of them is in ``cli/screens/config.txt``."""
-    world.write("study.toml", SIX_MISTAKES)
+def test_mistakes_of_settings_and_of_files_at_once(world: World) -> None:
+    """A screen of such mistakes is in ``cli/screens/config.txt``."""
+    world.edit("study.toml", "[0.1, 0.25]", "[0.1, 5]")
+    world.edit("study.toml", "draws = 4", 'draws = "4"')
+    world.edit("study.toml", '"patient"', '"patient_id"')
     checked, ran = run("config", "check", "study.toml"), run("run", "study.toml")
     assert (checked.code, checked.err) == (2, "")
     start = "error config-key: study.toml line 2: alphas[1] is not valid\n"
     assert ran.err.startswith(f"{checked.out}{start}")
-    quiet = run("config", "check", "study.toml", "--quiet")
-    assert (quiet.code, quiet.out, quiet.err) == (2, "", ran.err)
+    assert run("config", "check", "study.toml", "--quiet") == Ran(2, "", ran.err)
     mistakes = run("config", "check", "study.toml", "--json").document["mistakes"]
-    assert [item["line"] for item in mistakes] == [2, 5, 6, 12, 13, 19]
-    error = run("run", "study.toml", "--json").document["error"]
-    assert error["details"]["mistakes"] == mistakes
+    assert [item["line"] for item in mistakes] == [2, 13, 21]
+    stopped = run("run", "study.toml", "--json").document["error"]
+    assert stopped["details"]["mistakes"] == mistakes
 
 
 WRONG = """
@@ -113,10 +114,9 @@ def test_examples_that_are_left_out(world: World) -> None:
 
 
 def test_a_study_of_plausibilities(world: World) -> None:
-    plausibilities = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
-    table = plausibly.read_examples("patients.csv")
-    of_examples = {name: ("example", table[name].values) for name in ("patient", "site")}
-    write_plausibilities(plausibilities.assign_coords(of_examples), world.path("lam.nc"))
+    predictions, plausibilities = inputs()
+    about = {name: predictions[name] for name in ("patient", "site")}
+    write_plausibilities(plausibilities.assign_coords(about), world.path("lam.nc"))
     text = WHOLE.replace(
         '[annotations]\npath = "votes.csv"\nreader = "long-table"\n',
         '[plausibilities]\npath = "lam.nc"\n',

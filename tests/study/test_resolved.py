@@ -7,7 +7,6 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator
-from decimal import Decimal
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -18,9 +17,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import plausibly
-from cli_world import World, run
+from cli_world import run
 from plausibly import registry
-from plausibly.config.document import toml_text, value_text
+from plausibly.config.document import toml_text
 from plausibly.config.load import draft, origins, resolved
 from plausibly.config.schema import schema
 from plausibly.config.settings import Evaluation, Predictions, Splits
@@ -134,28 +133,6 @@ def test_a_resolved_study_is_the_same_study(given_tables: dict[str, object]) -> 
     assert not refused(text)
 
 
-@given(
-    st.recursive(
-        st.booleans() | st.integers() | FLOATS | TEXT | st.just("") | RATES,
-        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
-        max_leaves=8,
-    )
-)
-def test_any_value_on_one_line_is_read_again(value: object) -> None:
-    text = value_text(value)
-    assert "\n" not in text
-    result = tables(f"x = {text}")["x"]
-
-    def plain(one: object) -> object:
-        if isinstance(one, dict):
-            return {key: plain(item) for key, item in one.items()}
-        if isinstance(one, list):
-            return [plain(item) for item in one]
-        return float(one) if isinstance(one, Decimal) else one
-
-    assert plain(result) == plain(value)
-
-
 # ---- where values come from
 
 
@@ -172,17 +149,6 @@ def test_origins_of_what_stands_in_tables_or_has_no_line() -> None:
     assert origin(counts, "annotations.array") == "line 6"
     # A key whose line is not known is still not a default.
     assert origins(attrs.evolve(document(WHOLE), text=""), {})("seed") == "in study.toml"
-
-
-def test_shown_settings_are_the_same_study(world: World) -> None:
-    world.write("study.toml", WHOLE)
-    world.write("shown.toml", run("config", "show", "study.toml").out)
-    again = run("config", "show", "shown.toml", "--json").document
-    first = run("config", "show", "study.toml", "--json").document
-    assert again["study"] == first["study"]
-    values = {one["path"]: (one["value"], one["origin"]) for one in first["values"]}
-    assert values["methods[2].calibrator.draws"] == (4, "line 21")
-    assert values["examples.one_per"] == (None, "not set")
 
 
 # ---- defaults

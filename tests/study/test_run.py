@@ -6,39 +6,63 @@ import json
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import xarray as xr
 
 import plausibly
+from cli_calibrators import make as make_views
 from cli_world import World, run
+from plausibly.data.validate import seen_in_one
 from plausibly.errors import InputError
 from plausibly.evaluation.design import Design, Outcome
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.io import read_sets
 from plausibly.kernels.random import hash_names
 from plausibly.study import prepare, run_study, write_study
-from study_world import WHOLE, studied, tables, written
+from refusals import quiet
+from study_world import WHOLE, inputs, studied, tables, written
 
-
-def inputs() -> tuple[xr.DataArray, xr.DataArray]:
-    """Return predictions, with patients, and plausibilities as a caller of Python reads them."""
-    table = plausibly.read_examples("patients.csv")
-    predictions = plausibly.read_predictions("probabilities.csv")
-    predictions = predictions.assign_coords(patient=("example", table["patient"].values))
-    return predictions, plausibly.aggregate(plausibly.read_annotations("votes.csv"))
+SWEEPS = (
+    WHOLE.replace("count = 6", 'count = 4\nstratify = "site"\nsizes = [10, 15]\ndraws = [1, 5]')
+    .replace("[0.1, 0.25]", "[0.25]")
+    .replace('cluster = "patient"\n', "\n")
+)
 
 
 def test_warnings_end_a_strict_run_after_its_files(world: World) -> None:
-    strict = run("run", "study.toml", "-o", "elsewhere", "--json", "--strict", "--quiet")
+    command = "run study.toml -o elsewhere --json --strict --quiet --no-report"
+    strict = run(*command.split())
     assert (strict.code, strict.err.startswith("error warnings-strict: ")) == (3, True)
     shown, result = strict.document, studied("study.toml")
     assert shown["predictor"]["fingerprint"] == result.predictor.fingerprint
     assert {Path(name).name for name in shown["written"]} == written(world.path("elsewhere")).keys()
 
 
-def test_methods_are_those_of_compare(world: World) -> None:
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        (WHOLE, {"alphas": ["0.1", "0.25"], "splits": 6, "cluster": "patient"}),
+        (
+            SWEEPS,
+            {
+                "alphas": ["0.25"],
+                "splits": 4,
+                "stratify": "site",
+                "sizes": [10, 15],
+                "draws": [1, 5],
+            },
+        ),
+    ],
+    ids=["clusters", "sweeps"],
+)
+def test_keys_are_the_arguments_of_compare(
+    world: World,
+    text: str,
+    options: dict[str, Any],  # Any: by name
+) -> None:
     methods: dict[str, dict[str, object]] = {
         "everyone": {},
         "majority-vote": {"calibrator": "majority-vote"},
@@ -47,10 +71,9 @@ def test_methods_are_those_of_compare(world: World) -> None:
             "combiner": "maximum",
         },
     }
-    expected = plausibly.compare(
-        *inputs(), methods, alphas=["0.1", "0.25"], splits=6, cluster="patient", seed=1
-    ).data
-    result = studied("study.toml").compared
+    with quiet():
+        expected = plausibly.compare(*inputs(), methods, seed=1, **options).data
+    result = studied(world.write("study.toml", text)).compared
     xr.testing.assert_equal(result, expected)
     assert result.attrs["guarantees"] == expected.attrs["guarantees"]
 
@@ -82,12 +105,80 @@ def test_sets_are_those_of_the_first_split_and_the_predictor_saw_all(world: Worl
     assert (saved.n, saved.metadata.aggregator) == (30, "label-frequency")
 
 
+def test_sweeps_on_the_screen_and_as_data(world: World) -> None:
+    world.write("study.toml", SWEEPS)
+    ran = run("run", "study.toml", "--no-report")
+    assert (
+        "study 4 random splits, 50% of the examples and of each site to test; 10, 15 "
+        "calibration examples (n); 1, 5 draws (m); seed 1"
+    ) in ran.text
+    # The sets and the predictor are those of all calibration examples.
+    assert "predictor.nc: everyone, on all 30 examples" in ran.text
+    predictions, _ = inputs()
+    hashes, sites = hash_names(predictions["example"].values), predictions["site"].values
+    test = split(hashes, split_keys(1, 0), strata=sites)
+    names = read_sets("out/sets.csv")["example"].values
+    assert names.tolist() == predictions["example"].values[test].tolist()
+    document = run("run", "study.toml", "--json", "-o", "again", "--no-report").document
+    results = document["methods"][2]["results"]
+    cells = [(item["alpha"], item["size"], item["draws"]) for item in results]
+    assert cells == [(0.25, size, draws) for size in (10, 15) for draws in (1, 5)]
+    stored = plausibly.load_study("again/results.nc").data
+    mean = float(stored["set_size"].isel(method=2, alpha=0, draws=1, size=1).mean())
+    assert results[-1]["set_size"] == mean
+
+
+AUGMENTED = """\
+seed = 4
+alphas = [0.3]
+[annotations]
+path = "votes.csv"
+[predictions]
+path = "views.csv"
+augmentation = "view"
+[[methods]]
+calibrator = { name = "augmentation", scores = "pooled" }
+[[methods]]
+calibrator = { name = "augmentation", scores = "mean" }
+[[methods]]
+calibrator = { name = "augmentation", scores = "separate" }
+combiner = "maximum"
+[splits]
+count = 1
+"""
+
+
+def test_a_study_of_augmentations_by_hand(world: World) -> None:
+    make_views(world.folder)
+    world.write("study.toml", AUGMENTED)
+    result = studied("study.toml")
+    views = plausibly.read_predictions("views.csv", augmentation="view")
+    _, plausibilities = inputs()
+    keys = split_keys(4, 0)
+    test = split(hash_names(views["example"].values), keys)
+    assert set(result.sets["example"].values) == set(views["example"].values[test])
+    for place, scores in enumerate(("pooled", "mean", "separate")):
+        predictor = plausibly.calibrate(
+            views[:, ~test],
+            plausibilities[~test],
+            calibrator={"name": "augmentation", "scores": scores},
+            combiner="maximum" if scores == "separate" else "average",
+            seed=split_seed(4, 0),
+        )
+        # Pooled ones say something of an example that is seen once.
+        seen = seen_in_one(views[:, test], keys.child("augmentation"))
+        sets = predictor.predict(seen if scores == "pooled" else views[:, test], 0.3)
+        expected = float((sets * plausibilities[test]).sum("label").mean())
+        measured = result.compared["aggregated_coverage"].isel(method=place).item()
+        assert measured == pytest.approx(expected), scores
+
+
 def test_nothing_else_has_a_part_in_the_results(world: World) -> None:
     """Results are those of the resolved study, of several processes, and of any order of rows."""
-    assert run("run", "study.toml").code == 0
+    world.edit("study.toml", "count = 6", "count = 3")
+    assert run("run", "study.toml", "--no-report").code == 0
     first = written(world.path("out"))
-    files = ("predictor.nc", "report.html", "resolved.toml", "results.nc", "sets.csv", "sets.json")
-    assert tuple(first) == files
+    assert [*first] == ["predictor.nc", "resolved.toml", "results.nc", "sets.csv", "sets.json"]
     # Nothing is left to defaults or to readers that recognise a file.
     text = world.path("out/resolved.toml").read_text()
     assert 'reader = "long-table"' in text
@@ -95,27 +186,26 @@ def test_nothing_else_has_a_part_in_the_results(world: World) -> None:
     assert run("run", "out/resolved.toml", "--no-report").code == 0
     assert written(world.path("out")) == first
     assert run("run", "out/resolved.toml", "-o", "copy", "--no-report").code == 0
-    apart = {"resolved.toml": b"", "report.html": b""}
+    apart = {"resolved.toml": b""}
     assert {**written(world.path("copy")), **apart} == {**first, **apart}
     for number, name in enumerate(("votes.csv", "probabilities.csv", "patients.csv")):
         header, *rows = world.path(name).read_text().splitlines()
         random.Random(number).shuffle(rows)
         world.write(name, "\n".join([header, *rows]) + "\n")
-    assert run("run", "study.toml", "--processes", "2").code == 0
+    assert run("run", "study.toml", "--no-report", "--processes", "2").code == 0
     assert written(world.path("out")) == first
     assert run("run", "study.toml", "--processes", "0").code == 2
 
 
 def test_a_study_from_python_needs_no_file(world: World) -> None:
-    from_file = studied("study.toml")
-    for source in (tables(WHOLE), prepare("study.toml"), Path("study.toml")):
+    text = WHOLE.replace("count = 6", "count = 2")
+    from_file = studied(world.write("study.toml", text))
+    for source in (tables(text), prepare("study.toml")):
         result = studied(source)
         xr.testing.assert_identical(result.compared, from_file.compared)
         assert result.predictor.fingerprint == from_file.predictor.fingerprint
-    arguments = tables(WHOLE)
-    arguments["sede"] = 1
     with pytest.raises(InputError) as caught:
-        run_study(arguments)
+        run_study({**tables(text), "sede": 1})
     assert caught.value.what == "the study: sede is no key"
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
@@ -17,64 +15,44 @@ def label_names(labels: int) -> list[str]:
     return [f"label {code}" for code in range(labels)]
 
 
-def mentions(
-    kind: str,
-    examples: int,
-    labels: int,
-    *,
-    each: int = 5,
-    seed: int = 0,
-    weighted: bool = False,
-    parents: Sequence[str] | None = None,
-) -> AnnotationTable:
+def mentions(kind: str, examples: int, labels: int, *, weighted: bool = False) -> AnnotationTable:
     """Return a table with five responses per example, or one with five labels."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     # Labels near one another, so that the mentions of an example meet, and leave many labels out.
     first = rng.integers(0, labels, examples)
-    near = rng.permuted(np.tile(np.arange(each), (examples, 1)), axis=1)
-    if kind == "single-label":
-        near //= 3
-    label = (first[:, None] + near * 7) % labels
+    near = rng.permuted(np.tile(np.arange(5), (examples, 1)), axis=1)
     single = kind == "single-label"
-    responses = examples * each if single else examples
-    of_example = np.repeat(np.arange(examples), responses // max(examples, 1))
-    of_response = np.arange(responses) if single else np.repeat(np.arange(responses), each)
-    sites = np.array([f"site {row % 3}" for row in range(examples)])
-    coordinates = {"site": xr.Variable("example", sites)}
-    if parents is not None:
-        coordinates["parent"] = xr.Variable("label", np.array(parents))
+    if single:
+        near //= 3
+    every = np.arange(5 * examples)
+    responses = every if single else np.arange(examples)
     optional: dict[str, NDArray[np.generic]] = {}
     if kind == "partial-ranking":
-        optional["mention_block"] = np.tile(np.array([1, 2, 2, 3, 4])[:each], examples)
+        optional["mention_block"] = np.tile([1, 2, 2, 3, 4], examples)
     if kind == "soft-label":
-        optional["mention_weight"] = rng.uniform(0.1, 1, examples * each)
+        optional["mention_weight"] = rng.uniform(0.1, 1, every.size)
     if weighted:
-        optional["response_weight"] = rng.choice([0.5, 1 / 3, 2.0, 0.1], responses)
+        optional["response_weight"] = rng.choice([0.5, 1 / 3, 2.0, 0.1], responses.size)
+    sites = np.array([f"site {row % 3}" for row in range(examples)])
     return build_table(
         kind,
         examples=[f"case {row}" for row in range(examples)],
-        annotators=[f"r{number}" for number in range(each)],
+        annotators=[f"r{number}" for number in range(5)],
         labels=label_names(labels),
-        response_example=of_example,
-        response_annotator=np.arange(responses) % (each if single else 1),
-        mention_response=of_response,
-        mention_label=label.ravel(),
-        coordinates=coordinates,
+        response_example=responses // 5 if single else responses,
+        response_annotator=responses % 5 if single else 0 * responses,
+        mention_response=every if single else every // 5,
+        mention_label=((first[:, None] + near * 7) % labels).ravel(),
+        coordinates={"site": xr.Variable("example", sites)},
         **optional,  # type: ignore[arg-type]  # columns by name
     )
 
 
 def plausibilities(
-    examples: int,
-    labels: int,
-    *,
-    seed: int = 0,
-    dtype: str = "float64",
-    counts: bool = True,
-    start: int = 0,
+    examples: int, labels: int, *, dtype: str = "float64", counts: bool = True, start: int = 0
 ) -> xr.DataArray:
     """Return dense plausibilities with ties and many zeros; as counts they have denominators."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     votes = np.zeros((examples, labels))
     for row in range(examples):
         part = rng.choice(labels, int(rng.integers(1, 6)), replace=False)
@@ -95,25 +73,20 @@ def plausibilities(
     return result
 
 
-def predictions(
-    examples: int, labels: int, *, seed: int = 1, dtype: str = "float32", start: int = 0
-) -> xr.DataArray:
-    """Return predictions, coarse so that scores tie, with a group, a weight and a patient."""
-    rng = np.random.default_rng(seed)
+def predictions(examples: int, labels: int, *, start: int = 0) -> xr.DataArray:
+    """Return predictions, coarse so that scores tie, with the patients."""
+    rng = np.random.default_rng(start)
     weights = rng.integers(1, 9, (examples, labels)) ** 3
     values = weights / weights.sum(axis=1, keepdims=True)
     rows = range(start, start + examples)
     return labelled(
-        values.astype(dtype),
+        values.astype(np.float32),
         [f"case {row}" for row in rows],
         label_names(labels),
-        group=[f"g{row % 2}" for row in rows],
         patient=[f"p{row // 3}" for row in rows],
-        odds=[1.0 + row % 3 for row in rows],
     )
 
 
-def shuffled(sparse: xr.Dataset, seed: int = 0) -> xr.Dataset:
+def shuffled(sparse: xr.Dataset) -> xr.Dataset:
     """Return sparse plausibilities with the examples in another order."""
-    order = np.random.default_rng(seed).permutation(sparse.sizes["example"])
-    return sparse.isel(example=order)
+    return sparse.isel(example=np.random.default_rng(0).permutation(sparse.sizes["example"]))

@@ -10,10 +10,12 @@ from typing import Any
 
 import attrs
 import pytest
+import xarray as xr
 
+import plausibly
 from plausibly import registry
 from plausibly.config.document import Document, parse
-from plausibly.config.load import Draft, SettingsError, draft
+from plausibly.config.load import draft
 from plausibly.config.settings import Settings
 from plausibly.plugin import (
     CALIBRATOR,
@@ -68,28 +70,6 @@ count = 6
 folder = "out"
 """
 
-SIX_MISTAKES = """\
-seed = 1
-alphas = [0.1, 5]
-[annotations]
-path = "votes.csv"
-raeder = "long-table"
-aggregator = "inverse-rnk"
-[predictions]
-path = "probabilities.csv"
-[[methods]]
-name = "everyone"
-score = { name = "probability" }
-calibrator = { name = "monte-carlo", draws = "10" }
-combiner = { name = "maximum", held_out = 0.5 }
-[splits]
-count = 100
-test = 0.5
-[examples]
-path = "patients.csv"
-cluster = "patient_id"
-"""
-
 
 def tables(text: str) -> dict[str, object]:
     return tomllib.loads(text, parse_float=Decimal)
@@ -107,25 +87,25 @@ def document(text: str) -> Document:
 
 def rows(text: str) -> list[str]:
     """Return the mistakes of a text before any file is read, a row each with its line."""
-    mistakes: Any = error(text).details["mistakes"]  # Any: plain data
-    return [f"{item['line'] or '-'} {item['text']}" for item in mistakes]
-
-
-def error(text: str) -> SettingsError:
-    item = drafted(text)
-    return item.error([*item.mistakes, *missing_keys(item)])
-
-
-def drafted(text: str) -> Draft:
-    """Return the settings of a text, before any file is read."""
-    item = document(text)
-    return draft(item.tables, item)
+    read = document(text)
+    item = draft(read.tables, read)
+    error = item.error([*item.mistakes, *missing_keys(item)])
+    mistakes: Any = error.details["mistakes"]  # Any: plain data
+    return [f"{mistake['line'] or '-'} {mistake['text']}" for mistake in mistakes]
 
 
 def studied(source: Prepared | StudyLike) -> StudyResult:
     """Return the result of a study, without its warnings."""
     with quiet():
         return run_study(source)
+
+
+def inputs() -> tuple[xr.DataArray, xr.DataArray]:
+    """Return the data of the study as a caller of Python reads them."""
+    table = plausibly.read_examples("patients.csv")
+    about = {name: ("example", table[name].values) for name in ("patient", "site")}
+    predictions = plausibly.read_predictions("probabilities.csv").assign_coords(about)
+    return predictions, plausibly.aggregate(plausibly.read_annotations("votes.csv"))
 
 
 def written(folder: Path) -> dict[str, bytes]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,11 +12,11 @@ import xarray as xr
 
 import plausibly
 from eval_said import check, said
-from plausibly.errors import InputError
 from plausibly.evaluation.splits import split, split_keys
 from plausibly.evaluation.tuning import TunedScore
 from plausibly.kernels.random import hash_names
 from plausibly_builtins.single_label.votes import SingleLabel
+from refusals import refused
 from tables import LABELS, world
 
 
@@ -74,10 +75,7 @@ def test_without_penalty_the_score_is_aps(data: tuple[xr.DataArray, xr.DataArray
 
 
 def test_equal_candidates_go_to_the_smallest_penalty_and_the_fewest_ranks() -> None:
-    predictions, plausibilities = world(200)
-    tuned = plausibly.tune_raps(
-        predictions, plausibilities, free_ranks=[5, 4], penalties=[0.3, 0.1]
-    )
+    tuned = plausibly.tune_raps(*world(200), free_ranks=[5, 4], penalties=[0.3, 0.1], splits=5)
     assert (tuned.score["penalty"], tuned.score["free_rank"]) == (0.1, 4)
 
 
@@ -114,20 +112,7 @@ def test_tuning_examples_are_a_share_by_name(
     predictions, plausibilities = data
     assert len(tuned.tuned_on) == 60
     assert set(tuned.tuned_on) < set(predictions["example"].values)
-
-    def tune(
-        model: xr.DataArray, vectors: xr.DataArray, *, seed: int = 0, share: float = 0.2
-    ) -> TunedScore:
-        return plausibly.tune_raps(
-            model,
-            vectors,
-            penalties=[0.2, 0.0, 0.05],
-            free_ranks=[1, 2],
-            splits=3,
-            seed=seed,
-            share=share,
-        )
-
+    tune = partial(plausibly.tune_raps, penalties=[0.2, 0, 0.05], free_ranks=[1, 2], splits=3)
     turned = tune(predictions[::-1, [2, 0, 1, 3]], plausibilities[::-1])
     assert turned.tuned_on == tuned.tuned_on
     assert turned.score == tuned.score
@@ -148,17 +133,10 @@ def test_groups_stay_on_one_side(data: tuple[xr.DataArray, xr.DataArray]) -> Non
 
 def test_the_rest_calibrates(data: tuple[xr.DataArray, xr.DataArray], tuned: TunedScore) -> None:
     predictions, plausibilities = data
-    predictor = tuned.calibrate(
-        predictions, plausibilities, calibrator="monte-carlo", draws=3, seed=4
-    )
-    by_hand = plausibly.calibrate(
-        tuned.rest(predictions),
-        tuned.rest(plausibilities),
-        calibrator="monte-carlo",
-        draws=3,
-        score=tuned.score,
-        seed=4,
-    )
+    draws = {"name": "monte-carlo", "draws": 3}
+    predictor = tuned.calibrate(predictions, plausibilities, calibrator=draws, seed=4)
+    rest = tuned.rest(predictions), tuned.rest(plausibilities)
+    by_hand = plausibly.calibrate(*rest, calibrator=draws, score=tuned.score, seed=4)
     assert predictor.n == 240
     assert predictor.fingerprint == by_hand.fingerprint
     left_out = json.loads(tuned.rest(predictions).attrs["left_out"])
@@ -183,20 +161,9 @@ def test_annotations_and_datasets_lose_the_tuning_examples_too() -> None:
 def test_examples_that_tuned_are_refused_by_name(
     data: tuple[xr.DataArray, xr.DataArray], tuned: TunedScore
 ) -> None:
-    with pytest.raises(InputError) as error:
+    with refused("examples-tuned") as error:
         tuned.check(data[0], source="the calibration examples")
-    assert error.value.name == "examples-tuned"
     assert sorted(map(str, error.value.details["examples"])) == sorted(tuned.tuned_on)  # type: ignore[call-overload]  # a list
-
-
-def test_a_tuned_score_says_what_it_is(tuned: TunedScore) -> None:
-    lines = repr(tuned).splitlines()
-    penalty, rank = tuned.score["penalty"], tuned.score["free_rank"]
-    assert lines[0] == f"TunedScore  raps: penalty {penalty}, free_rank {rank}"
-    assert lines[1] == (
-        "  tuned on 60 examples at alpha 0.1: calibrate and test on the others, tuned.rest(...)"
-    )
-    assert lines[2].startswith("  least set size of 6 candidates over 3 splits: ")
 
 
 @said(__file__)
