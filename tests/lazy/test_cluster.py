@@ -24,14 +24,17 @@ NEW, NEW_ANSWERS = world(40, seed=2, start=100)
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[Any]:  # Any: distributed has no hints, and is an extra
+def cluster() -> Iterator[Any]:  # Any: distributed has no hints, and is an extra
     distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def client(cluster: Any) -> Iterator[Any]:  # Any: as above
+    with cluster.get_client() as client:
         yield client
 
 
@@ -51,7 +54,7 @@ def test_calibrate_predict_and_evaluate_on_two_workers(
 
 
 def test_a_command_computes_with_a_scheduler(
-    client: Any,  # Any: as above
+    cluster: Any,  # Any: as above; this process has no client of its own
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -61,7 +64,7 @@ def test_a_command_computes_with_a_scheduler(
     calibrate = "calibrate --plausibilities lam.nc -p p.zarr"
     done(f"{calibrate} -o whole.nc")
     chunks = "--set compute.chunks=15 --set compute.scheduler"
-    for scheduler in (client.scheduler.address, "local"):
+    for scheduler in (cluster.scheduler_address, "local"):
         done(f"{calibrate} -o chunked.nc {chunks}={scheduler}")
         assert Path("chunked.nc").read_bytes() == Path("whole.nc").read_bytes()
         Path("chunked.nc").unlink()

@@ -281,6 +281,7 @@ def computing(compute: Compute, *, dry_run: bool = False) -> Iterator[None]:
                     source="compute.scheduler",
                 ) from reason
             computes = stack.enter_context(client)
+            stack.enter_context(client.as_current())  # which locks of files look for
         stack.enter_context(config.set(scheduler=computes))
         yield
 
