@@ -174,6 +174,21 @@ def test_risks_above_one_with_many_fine_plausibilities() -> None:
     assert (np.diff(pool.cumulative) >= 0).all()
 
 
+@quiet
+@pytest.mark.parametrize(
+    ("risk", "held"),
+    [(1e-6, 1e-6), (0.1234567, 129454 / 2**20)],  # rounded up from more than six digits on
+)
+def test_fine_risks_are_rounded_up(risk: float, held: float) -> None:
+    """Nine examples lose the risk of one label."""
+    model = predictions(9).copy(data=np.full((9, 3), 0.5))
+    model = model.assign_coords(risk=("label", [0.0, risk, 1.0]))
+    answers = plausibilities(9, one_hot=True).copy(data=np.tile([0.0, 1.0, 0.0], (9, 1)))
+    predictor = plausibly.calibrate(model, answers, calibrator=RISK)
+    p = predictor.p_values(predictions(1, prefix="new").copy(data=np.full((1, 3), 0.7)))
+    np.testing.assert_allclose(p, (9 * held + 1) / 10, rtol=1e-14)
+
+
 def test_new_examples_without_a_group() -> None:
     predictor, new = calibrated(CALIBRATORS["group"]), predictions(2, prefix="new")
     with refused("coordinate-missing", 'calibrator mondrian needs "site" of the'):

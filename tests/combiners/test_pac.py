@@ -345,6 +345,16 @@ def test_pairs_without_a_guarantee(pair: str, bound: dict[str, Any]) -> None:  #
         calibrated(calibrator, model=model, **bound)
 
 
+def test_p_values_at_a_short_decimal_are_on_the_side_of_the_sets() -> None:
+    """Of one example without a loss: (1 - alpha)^1 <= delta from alpha = 0.6 on."""
+    one = {"model": MODEL[:1], "answers": ANSWERS[:1]}
+    predictor = calibrated(**one, delta=0.4, bound="hoeffding-bentkus")
+    new = predictions(20, prefix="new")
+    p, sets = predictor.p_values(new).values, predictor.predict(new, "0.6").values
+    assert np.isclose(p, 0.6, rtol=0, atol=1e-9).any()
+    np.testing.assert_array_equal(sets, p > 0.6)
+
+
 def test_separate_test_scores_have_the_held_out_rule() -> None:
     predictor = calibrated(SEPARATE, model=predictions(60, augmentations=3), bound="held-out")
     assert predictor.summary.n_held_out == 30

@@ -91,7 +91,7 @@ def test_large_alphas_are_warned_of() -> None:
 
 def test_several_alphas() -> None:
     """A sequence is several alphas, a text never is; repeats and none are refused."""
-    assert read_alphas([0.1, "0.05"]) == [Fraction(1, 10), Fraction(1, 20)]
+    assert read_alphas([1 - 0.9, "0.05"]) == [Fraction(1, 10), Fraction(1, 20)]
     assert read_alphas(np.array([0.1, 0.2])) == [Fraction(1, 10), Fraction(1, 5)]
     assert read_alphas("0.1") == [Fraction(1, 10)]
     assert is_several((0.1,))

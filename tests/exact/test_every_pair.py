@@ -148,6 +148,7 @@ def guarantee(predictor: plausibly.ConformalPredictor, alpha: str) -> str:
         "needed": result.needed,
         "counted": result.unit,
         "least_alpha": result.least_alpha,
+        "reference": result.reference,
     }
     return json.dumps({key: value for key, value in parts.items() if value not in (None, "", ())})
 

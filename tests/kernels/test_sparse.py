@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from hypothesis import given, strategies as st
 
@@ -47,6 +49,12 @@ def test_sparse_kernels_give_the_bits_of_the_dense_array(values: Floats, seed: i
         expected = coverage.majority_vote(sets, values, policy, uniform)
         assert coverage.majority_vote(sets, sparse, policy, uniform).tobytes() == expected.tobytes()
     np.testing.assert_array_equal(coverage.tie_counts(sparse), coverage.tie_counts(values))
+
+
+def test_sums_are_those_of_real_numbers() -> None:
+    terms = np.random.default_rng(0).random((5, 20_000)) / 20_000
+    sums = [math.fsum(row) for row in terms.tolist()]
+    np.testing.assert_allclose(coverage.row_sums(terms), sums, rtol=0, atol=1e-13)
 
 
 @given(rows(), st.integers(0, 2**32 - 1))

@@ -202,7 +202,7 @@ def share(numerators: Masses, total: int | Masses) -> NDArray[np.float64]:
         return ratios
     if numerators.dtype == object:
         flat = [int(value) / total for value in numerators.ravel()]
-        ratios = np.array(flat, dtype=np.float64).reshape(numerators.shape)
+        ratios = np.array(flat).reshape(numerators.shape)
     else:
         ratios = numerators / np.float64(total)
     if total * 10**SETTLED_DIGITS < 2**53:
