@@ -61,7 +61,7 @@ def hash_names(names: Iterable[object]) -> Hashes:
     digests = bytearray()
     for text in texts:
         state = fresh()
-        state.update(text.encode("utf-8", "surrogatepass"))
+        state.update(text.encode(errors="surrogatepass"))
         digests += state.digest()
     return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
 

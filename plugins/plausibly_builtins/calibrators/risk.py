@@ -51,7 +51,7 @@ class Risk:
         risks = _risks(data.label_coordinate(self.by, source="calibrator risk"), self.by)
         fine = math.lcm(*(risk.denominator for risk in risks))
         parts = fine if fine <= _FINEST else _COARSE
-        whole = np.array([math.ceil(risk * parts) for risk in risks], dtype=np.int64)
+        whole = np.array([math.ceil(risk * parts) for risk in risks])
         # Labels without a risk are atoms too: their examples count.
         atoms = data.atoms()
         return CalibrationScores(
