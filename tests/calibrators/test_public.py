@@ -134,7 +134,7 @@ def test_examples_without_weight_do_not_count() -> None:
 
 
 def test_no_threshold_with_weights() -> None:
-    with refused("weights-range", '40 of 40 weights in "weight" are no likelihood ratios'):
+    with refused("weights-range", '40 of 40 weights in "weight" are no likelihood ratios', "found -1"):
         calibrated(CALIBRATORS["weights"], weight=-1.0)
     for name in ("weights", "group of weights"):
         predictor = calibrated(CALIBRATORS[name])
@@ -193,8 +193,9 @@ def test_new_examples_without_a_group() -> None:
     predictor, new = calibrated(CALIBRATORS["group"]), predictions(2, prefix="new")
     with refused("coordinate-missing", 'calibrator mondrian needs "site" of the'):
         predictor.predict(new.drop_vars("site"), "0.3")
-    with refused("coordinate-empty"):
+    with refused("coordinate-empty") as caught:
         predictor.predict(new.assign_coords(site=("example", ["north", ""])), "0.3")
+    assert caught.value.details == {"examples": ["new 1"]}
 
 
 @quiet
