@@ -134,7 +134,9 @@ def test_examples_without_weight_do_not_count() -> None:
 
 
 def test_no_threshold_with_weights() -> None:
-    with refused("weights-range", '40 of 40 weights in "weight" are no likelihood ratios', "found -1"):
+    with refused(
+        "weights-range", '40 of 40 weights in "weight" are no likelihood ratios', "found -1"
+    ):
         calibrated(CALIBRATORS["weights"], weight=-1.0)
     for name in ("weights", "group of weights"):
         predictor = calibrated(CALIBRATORS[name])

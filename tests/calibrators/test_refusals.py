@@ -101,7 +101,7 @@ def test_wrappers_that_do_not_nest(outer: Table, inner: Table) -> None:
 )
 def test_risks_that_are_none(risks: list[object], result: str) -> None:
     model = predictions(N).assign_coords(risk=("label", risks))
-    with refused("risks-range", result):
+    with refused("risks-range", '"risk" of the labels', result):
         plausibly.calibrate(model, plausibilities(N), calibrator=CALIBRATORS["risk"])
 
 

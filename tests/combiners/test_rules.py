@@ -159,6 +159,24 @@ def test_two_equal_views_give_twice_the_p_value() -> None:
     np.testing.assert_allclose(doubled, np.minimum(1.0, 2 * alone), rtol=1e-12)
 
 
+def test_e_values_of_floats_are_computed_in_doubles() -> None:
+    """The scores are the same numbers in both types."""
+    values = np.random.default_rng(0).integers(1, 32, (60, 3)) / 32
+    answers = shares(np.eye(3, dtype=int)[np.arange(50) % 3])
+    results = [
+        plausibly.calibrate(
+            labelled(values[:50].astype(dtype), attrs={"scale": "any"}),
+            answers,
+            calibrator={"name": "monte-carlo", "draws": 2},
+            combiner={"name": "e-value", "power": 0.3},
+        )
+        .p_values(labelled(values[50:].astype(dtype), "new ", attrs={"scale": "any"}))
+        .values
+        for dtype in (np.float32, np.float64)
+    ]
+    np.testing.assert_array_equal(*results)
+
+
 @pytest.mark.parametrize("name", RULES)
 def test_totals_near_the_limit_of_64_bits(name: str) -> None:
     """Eight replicates, apart, with masses whose sum over them passes 2^63."""

@@ -161,17 +161,17 @@ CHUNKS = xr.DataArray(np.ones(20)).chunk(5)
 
 
 @pytest.mark.parametrize(
-    "scores",
+    ("scores", "found"),
     [
-        np.ones((2, 2, 2)),
-        np.ones(0),
-        np.ones(3, dtype=np.int64),
-        np.array([1.0, np.nan]),
-        [1.0, 2.0],
-        CHUNKS,
-        CHUNKS.data,
+        (np.ones((2, 2, 2)), "shape (2, 2, 2), float64"),
+        (np.ones(0), "shape (0,)"),
+        (np.ones(3, dtype=np.int64), "shape (3,), int64"),
+        (np.array([1.0, np.nan]), "NaN"),
+        ([1.0, 2.0], "a list"),
+        (CHUNKS, "a DataArray"),
+        (CHUNKS.data, "a"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(scores: Floats) -> None:
-    with refused("scores-malformed", "numpy.asarray(scores, float)"):
+def test_what_cannot_be_compared_is_refused(scores: Floats, found: str) -> None:
+    with refused("scores-malformed", f"found {found}", "numpy.asarray(scores, float)"):
         plausibly.score_threshold(scores, 0.4)

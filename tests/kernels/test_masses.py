@@ -93,7 +93,7 @@ def test_common_masses_are_exact_fractions(totals: list[int], random: object) ->
     denominator = np.array(totals)
     row = np.repeat(np.arange(len(totals)), 2)
     units = np.stack([denominator // 2, denominator - denominator // 2], axis=1).ravel()
-    masses, item = common_masses(units, row, denominator)
+    masses, item = common_masses(units, row, denominator, times=1)
     for mass, unit, example_ in zip(masses, units, row, strict=True):
         assert Fraction(int(mass), item) == Fraction(int(unit), totals[example_])
     assert sum(int(mass) for mass in masses) == item * len(totals)

@@ -77,7 +77,7 @@ def raised_units(plausibilities: Floats, bits: int) -> NDArray[np.int64]:
 
 
 def common_masses(
-    units: Masses, row: Ints, denominator: Masses, *, times: int = 1
+    units: Masses, row: Ints, denominator: Masses, *, times: int
 ) -> tuple[Masses, int]:
     """Return the masses of atoms over one common denominator, and the mass of one example."""
     distinct, place = np.unique(denominator, return_inverse=True)
@@ -103,7 +103,7 @@ def storable_masses(
     heaviest = max((-(-unit // whole) for unit, whole in pairs), default=1)
     total = 2 ** min(FLOAT_BITS, DOUBLE_BITS - heaviest.bit_length())
     raised = [-(-unit * total // whole) for unit, whole in pairs]
-    return np.array(raised, dtype=np.int64), np.full(len(denominator), total, dtype=np.int64)
+    return np.array(raised), np.full(len(denominator), total)
 
 
 @attrs.frozen(eq=False)

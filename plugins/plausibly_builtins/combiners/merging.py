@@ -360,7 +360,7 @@ class ExchangeableGeometric(Exchangeable):
 
     def _merged(self, values: Floats | Ints, unit: int) -> Floats:
         logs = np.log(values / unit)
-        least = np.zeros(values.shape[1:], dtype=np.float64)
+        least = np.zeros(values.shape[1:])
         for length in range(1, len(values) + 1):
             sums = np.cumsum(np.sort(logs[:length], axis=0), axis=0)
             for kept in range(1, length + 1):
@@ -453,8 +453,8 @@ class EValue(OfEach):
     )
 
     def _inverse(self, scores: Floats) -> Floats:
-        wide = np.asarray(scores, dtype=np.float64)
-        return np.clip(wide, self.floor, np.finfo(np.float64).max) ** self.power
+        # The largest double is of that type, and so is what comes of floats beside it.
+        return np.clip(scores, self.floor, np.finfo(np.float64).max) ** self.power
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
         pools = p.pools.each
