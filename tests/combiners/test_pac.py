@@ -347,8 +347,9 @@ def test_pairs_without_a_guarantee(pair: str, bound: dict[str, Any]) -> None:  #
 
 def test_p_values_at_a_short_decimal_are_on_the_side_of_the_sets() -> None:
     """Of one example without a loss: (1 - alpha)^1 <= delta from alpha = 0.6 on."""
-    one = {"model": MODEL[:1], "answers": ANSWERS[:1]}
-    predictor = calibrated(**one, delta=0.4, bound="hoeffding-bentkus")
+    predictor = calibrated(
+        model=MODEL[:1], answers=ANSWERS[:1], delta=0.4, bound="hoeffding-bentkus"
+    )
     new = predictions(20, prefix="new")
     p, sets = predictor.p_values(new).values, predictor.predict(new, "0.6").values
     assert np.isclose(p, 0.6, rtol=0, atol=1e-9).any()

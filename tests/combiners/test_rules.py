@@ -174,7 +174,7 @@ def test_e_values_of_floats_are_computed_in_doubles() -> None:
         .values
         for dtype in (np.float32, np.float64)
     ]
-    np.testing.assert_array_equal(*results)
+    np.testing.assert_array_equal(results[0], results[1])
 
 
 @pytest.mark.parametrize("name", RULES)

@@ -49,8 +49,8 @@ def test_sparse_kernels_give_the_bits_of_the_dense_array(values: Floats, seed: i
         expected = coverage.majority_vote(sets, values, policy, uniform)
         assert coverage.majority_vote(sets, sparse, policy, uniform).tobytes() == expected.tobytes()
     every = np.arange(len(values))
-    for column, expected in zip(sparse.by_label(every), Dense(values).by_label(every), strict=True):
-        assert column.tobytes() == expected.tobytes()
+    pairs = zip(sparse.by_label(every), Dense(values).by_label(every), strict=True)
+    assert all(mine.tobytes() == theirs.tobytes() for mine, theirs in pairs)
     np.testing.assert_array_equal(coverage.tie_counts(sparse), coverage.tie_counts(values))
 
 
