@@ -285,6 +285,8 @@ def test_what_is_guaranteed_by_default(calibrator: str) -> None:
     assert "with probability 0.80 over the calibration" in guarantee.statement()
     assert "independent draws of one distribution" in guarantee.assumes[0]
     assert "chosen without these answers" in guarantee.assumes[-1]
+    # What holds on average is a level of coverage, and of no other loss.
+    assert bool(guarantee.notes) is (calibrator not in ("risk", "mass-coverage"))
     clusters = calibrator.startswith("clustered")
     assert guarantee.cluster == ("patient" if clusters else "")
     if clusters:
