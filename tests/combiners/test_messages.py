@@ -107,5 +107,5 @@ def test_effective_numbers_of_tests() -> None:
         assert worth(between, effective) == pytest.approx(number, abs=1e-8)
         assert 1 < number < 10
     assert np.array_equal(correlation(np.ones((3, 4))), np.ones((3, 3)))
-    rows = np.random.default_rng(0).random((3, 40)) + [[0], [5], [9]]
+    rows = np.random.default_rng(0).random((3, 40)) + np.array([[0], [5], [9]])
     np.testing.assert_allclose(correlation(rows), np.corrcoef(rows), rtol=1e-12)

@@ -295,7 +295,7 @@ def test_a_class_that_only_this_process_knows_is_refused(monkeypatch: pytest.Mon
 
 RUN = """
 compare = plausibly.compare
-compare(predictions, lam, {"slow": {"calibrator": Slow(seconds=seconds)}}, splits=1000,
+compare(predictions, lam, {"slow": {"calibrator": Slow(seconds=seconds, processes=2)}}, splits=1000,
         alphas=0.3, processes=2, progress=lambda *step: print(*step, flush=True)).data
 """
 

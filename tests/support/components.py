@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
+from pathlib import Path
 from typing import ClassVar, Literal
 
 import attrs
@@ -62,13 +63,22 @@ _started: list[bool] = []
 
 @attrs.frozen(kw_only=True)
 class Slow:
-    """A calibrator that takes its time, but for the first time in a process."""
+    """A calibrator that takes its time, but for the first time in each of some processes.
+
+    The first time ends in all of them together, so that none begins another split before.
+    """
 
     seconds: float = 0.1
     draws: int = 2
+    processes: int = 1
 
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        time.sleep(self.seconds if _started else 0.0)
+        if _started:
+            time.sleep(self.seconds)
+        elif self.processes > 1:
+            Path(f"{os.getpid()}.started").touch()
+            while len([*Path().glob("*.started")]) < self.processes:
+                time.sleep(0.01)
         _started.append(True)
         inner = resolve(CALIBRATOR, {"name": "monte-carlo", "draws": self.draws})
         return inner.calibrate(data, keys)
