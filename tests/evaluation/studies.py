@@ -34,14 +34,19 @@ def tied_labels(plausibilities: Sequence[float]) -> list[int]:
     return [label for label, p in enumerate(plausibilities) if p == largest]
 
 
-def majority_vote(held: Sequence[bool], ties: str) -> Fraction:
-    """Return the vote that is covered, from which of the tied labels are in the set."""
+def majority_vote(
+    inside: Sequence[bool], plausibilities: Sequence[float], ties: str, uniform: float = 0.0
+) -> Fraction:
+    tied = tied_labels(plausibilities)
+    held = [bool(inside[label]) for label in tied]
     if ties == "any":
         return Fraction(any(held))
     if ties == "all":
         return Fraction(all(held))
     if ties == "fractional":
         return Fraction(sum(held), len(held))
+    if ties == "random":
+        return Fraction(held[math.floor(Fraction(uniform) * len(tied))])
     return Fraction(held[0])
 
 

@@ -1,4 +1,4 @@
-"""What notebooks show: the accessor `.plausibly`, tables of HTML, and the bar of progress."""
+"""Output in notebooks: the accessor `.plausibly`, tables of HTML, and the bar of progress."""
 
 from __future__ import annotations
 

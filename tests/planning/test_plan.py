@@ -232,7 +232,7 @@ def test_each_call_gives_its_text(call: str, text: str) -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_the_document_of_the_command() -> None:
-    """What such a document holds is in ``characterisation/nets/commands.txt``."""
+    """Its fields are recorded in ``nets/commands.txt``."""
     words = "plan -a votes.csv -p pilot.csv --within 0.03 --n 100,400 --set plan.resamples=4 --json"
     document = run(*words.split()).document
     measured = plausibly.plan(

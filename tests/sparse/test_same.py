@@ -218,7 +218,7 @@ def ranked(answers: Answers, score: str) -> xr.Dataset:
     return p.to_dataset(name="p")
 
 
-# Those of one alpha are in tests/evaluation/test_parts.py.
+# Those of one alpha are in tests/evaluation/test_groups.py.
 MEASURES: dict[str, Measure] = {
     **{f"ties {ties}": partial(evaluated, ties=ties) for ties in coverage.TIES},
     "a coordinate of the plausibilities": lambda answers: (

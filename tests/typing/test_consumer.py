@@ -29,7 +29,7 @@ def expected(path: Path) -> set[tuple[int, str]]:
 
 @pytest.fixture(scope="module")
 def checked(installed: Environment, tmp_path_factory: pytest.TempPathFactory) -> Ran:
-    """What mypy says of a copy of the modules, outside of the project."""
+    """Output of mypy on a copy of the modules, outside of the project."""
     folder = tmp_path_factory.mktemp("consumer")
     for path in MODULES:
         shutil.copy(path, folder)

@@ -196,7 +196,7 @@ class CalibrationScores:
             units=None if self.units is None else self.units[inside],
             row=None if counting else row,
             denominator=None if self.denominator is None else self.denominator[kept],
-            label=None,  # which only form groups
+            label=None,  # they only form groups
             weight=None if self.weight is None else self.weight[kept],
             order=None,  # of combiners that read losses, which go with no groups
             uniform=None,

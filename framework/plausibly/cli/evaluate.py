@@ -118,8 +118,8 @@ def evaluate(output: Output, loaded: Draft) -> None:
     if not options.found_without_flags(loaded, "new.predictions"):
         made = settings.output.predictor if loaded.has("output.predictor") else "PREDICTOR"
         flag = "-a" if answers.table is not None else "--plausibilities"
-        following = (*following, "--predictor", made, "-p", "NEW", flag, answers.path)
-        following = (*following, *options.examples_of_groups(loaded))
+        files = ("--predictor", made, "-p", "NEW", flag, answers.path)
+        following = (*following, *files, *options.examples_of_groups(loaded))
     after = layout.fields([("next       ", following)])
     block = "\n".join([before, *evaluation.lines(), *([] if texts else [after])])
     output.show("\n\n".join([block, *texts, *([after] if texts else [])]))

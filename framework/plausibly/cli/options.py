@@ -201,7 +201,7 @@ def found_without_flags(loaded: Draft, key: str) -> bool:
 
 
 def examples_of_groups(loaded: Draft) -> tuple[object, ...]:
-    """Return the flag of the next command for the examples whose columns the settings group by."""
+    """Return ``-e FILE`` for the next command where settings group by columns of the examples."""
     settings = loaded.settings
     if not settings.evaluation.columns or found_without_flags(loaded, "new.examples"):
         return ()

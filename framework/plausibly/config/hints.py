@@ -84,7 +84,7 @@ def as_options(hint: str, flags: Collection[str], command: str = "") -> str:
     hint = _COORDINATE.sub("--examples examples.csv with such a column", hint)
 
     def write(name: str, value: object, beside: bool) -> str | None:
-        if name == "path" and command == "example":
+        if name == "path" and command == "example":  # whose folder is no flag
             return f"plausibly example {value}"
         option = "-o" if name == "path" else f"--{name.replace('_', '-')}"
         if name == "responses" and "--answers" in flags:

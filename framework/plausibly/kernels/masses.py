@@ -103,7 +103,7 @@ def storable_masses(
     heaviest = max((-(-unit // whole) for unit, whole in pairs), default=1)
     total = 2 ** min(FLOAT_BITS, DOUBLE_BITS - heaviest.bit_length())
     raised = [-(-unit * total // whole) for unit, whole in pairs]
-    return np.array(raised), np.full(len(denominator), total)
+    return np.array(raised, dtype=np.int64), np.full(len(denominator), total, dtype=np.int64)
 
 
 @attrs.frozen(eq=False)

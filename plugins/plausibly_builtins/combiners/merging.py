@@ -453,8 +453,8 @@ class EValue(OfEach):
     )
 
     def _inverse(self, scores: Floats) -> Floats:
-        # The largest double is of that type, and so is what comes of floats beside it.
-        return np.clip(scores, self.floor, np.finfo(np.float64).max) ** self.power
+        wide = np.asarray(scores, dtype=np.float64)
+        return np.clip(wide, self.floor, np.finfo(np.float64).max) ** self.power
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
         pools = p.pools.each

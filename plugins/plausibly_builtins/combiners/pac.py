@@ -273,7 +273,7 @@ class _Losses:
         """
         order = np.argsort(self.row, kind="stable")
         row = self.row[order]
-        each = np.bincount(row)
+        each = np.bincount(row, minlength=len(self.total))
         start = np.cumsum(each) - each
         # Sums of integers: those before a row are taken off again, whatever they come to.
         whole = np.concatenate(([0], np.cumsum(self.units[order])))
