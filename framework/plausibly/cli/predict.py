@@ -127,8 +127,8 @@ def predict(output: Output, loaded: Draft, *, dry_run: DryRun = False) -> None:
             "(guarantee, predictor fingerprint, versions)"
         )
     known = options.found_without_flags(loaded, "new.annotations")
-    files = () if known else (out, "-a", "VOTES")
-    following = ("plausibly", "evaluate", *files, *options.examples_of_groups(loaded))
+    needs = () if known else (out, "-a", "VOTES")
+    following = ("plausibly", "evaluate", *needs, *options.examples_of_groups(loaded))
     output.rows([*rows, ("saved", saved), ("next", following)])
 
 
