@@ -358,6 +358,14 @@ def test_p_values_at_a_short_decimal_are_on_the_side_of_the_sets() -> None:
     np.testing.assert_array_equal(sets, p > 0.6)
 
 
+@pytest.mark.parametrize("order", [[0, 1, 2, 3], [1, 2, 3, 0], [3, 2, 1, 0]])
+def test_an_example_without_a_mass_loses_nothing_wherever_it_stands(order: list[int]) -> None:
+    calibration = pools([[(0.1, 4)], [(0.5, 4)], [(0.9, 4)], []], 4).calibration
+    ordered = Pools(attrs.evolve(calibration, order=np.array(order)))
+    threshold = Pac(delta=0.4, bound="binomial").threshold(ordered, Fraction(1, 2))
+    assert threshold == 0.5  # P(Bin(4, 1/2) <= 1) <= 0.4 < P(Bin(4, 1/2) <= 2)
+
+
 def test_separate_test_scores_have_the_held_out_rule() -> None:
     predictor = calibrated(SEPARATE, model=predictions(60, augmentations=3), bound="held-out")
     assert predictor.summary.n_held_out == 30
