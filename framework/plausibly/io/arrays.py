@@ -516,7 +516,7 @@ def _check_count(texts: Sequence[str], size: int, source: str, what: str) -> Non
         raise InputError(
             "names-count",
             f"{source} has {several(size, dim)} and {counted(len(texts))} {what}",
-            expected=f"one name a {dim}",
+            expected=f"one name per {dim}",
             found=listed(texts) or "none",
             hint=f"name every {dim} once, in order",
             source=source,
