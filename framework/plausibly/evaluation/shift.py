@@ -317,14 +317,14 @@ def warn_of_copies(
 
 def _distinctive_rows(values: Floats) -> NDArray[np.int64]:
     """Return a code for each row that a copy would share, -1 for rows that say nothing."""
-    codes = np.unique(values + values.dtype.type(0), axis=0, return_inverse=True)[1].ravel()
+    codes = np.unique(values + values.dtype.type(0), axis=0, return_inverse=True)[1]
     members = np.bincount(codes)
     thousandths = values.astype(np.float64) * 1000
     fine = np.abs(thousandths - np.rint(thousandths)) > _ROUNDED
     # Which different rows have a full number in a column that no other row has.
     private = np.zeros((len(members), values.shape[1]), dtype=np.bool_)
     for column, numbers in enumerate(values.T):
-        number = np.unique(numbers, return_inverse=True)[1].ravel()
+        number = np.unique(numbers, return_inverse=True)[1]
         private[codes, column] = (np.bincount(number)[number] == members[codes]) & fine[:, column]
     crowded = members[members > _COPIES].sum() > _COARSE * len(values)
     if crowded or private.mean(axis=0).max() < _FINE:

@@ -55,7 +55,7 @@ class HeldOut(PValueCombiner, ABC):
                 source="combiner",
             )
         counts, place = np.unique(held_out.at_most(p), return_inverse=True)
-        return self._bounds(counts, held_out.size)[place].reshape(np.shape(p.numerators))
+        return self._bounds(counts, held_out.size)[place]
 
     @abstractmethod
     def _bounds(self, counts: Ints, size: int) -> Floats:

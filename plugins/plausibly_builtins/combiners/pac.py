@@ -123,7 +123,7 @@ class Pac(HeldOut):
         else:
             masses, place = np.unique(p.pools.pooled.at_most(scores), return_inverse=True)
             found = _MeanTest.of(p.pools, exact(self.delta)).p_values(masses)
-        return found[place].reshape(scores.shape)
+        return found[place]
 
     def _bounds(self, counts: Ints, size: int, most: Fraction = Fraction(1)) -> Floats:
         """Return `most` times the alpha at which the binomial tail of each count is delta."""
