@@ -6,10 +6,12 @@ is wrong and where, what was expected, what was found, and a hint: one change th
 
 from __future__ import annotations
 
+import sys
 import textwrap
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from types import FrameType
 from typing import Literal
 
 Severity = Literal["error", "warning"]
@@ -18,6 +20,8 @@ EXIT_OURS = 1
 EXIT_INPUT = 2
 EXIT_CHECK = 3
 EXIT_INTERRUPTED = 130
+
+_OURS = {"plausibly", "plausibly_builtins"}
 
 
 def counted(number: int) -> str:
@@ -152,13 +156,25 @@ def warn(
     hint: str = "",
     source: str = "",
     details: Mapping[str, object] | None = None,
-    stacklevel: int = 2,
 ) -> None:
-    """Issue a `PlausiblyWarning` on behalf of the caller."""
-    message = PlausiblyWarning(
-        name, what, expected=expected, found=found, hint=hint, source=source, details=details
+    """Issue a `PlausiblyWarning` of the line from which plausibly was called."""
+    issue(
+        PlausiblyWarning(
+            name, what, expected=expected, found=found, hint=hint, source=source, details=details
+        )
     )
-    warnings.warn(message, stacklevel=stacklevel + 1)
+
+
+def issue(message: PlausiblyWarning) -> None:
+    """Issue a warning of the line from which plausibly was called."""
+    depth = outermost = 0
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        depth += 1
+        if str(frame.f_globals.get("__name__")).partition(".")[0] in _OURS:
+            outermost = depth
+        frame = frame.f_back
+    warnings.warn(message, stacklevel=outermost + 1)
 
 
 def render(message: _Message, *, width: int = 80) -> str:

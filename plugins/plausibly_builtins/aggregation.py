@@ -118,7 +118,7 @@ def refuse_or_warn(
 ) -> None:
     if refuse:
         raise InputError(name, what, **about)
-    warn(name, what, stacklevel=5, **about)
+    warn(name, what, **about)
 
 
 def convergence(
@@ -135,6 +135,5 @@ def convergence(
             hint=f"iterations = {iterations * 10}",
             source=f"aggregator {called}",
             details=facts,
-            stacklevel=5,
         )
     return {names.CONVERGENCE: json.dumps(facts)}

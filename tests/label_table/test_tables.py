@@ -301,7 +301,7 @@ class Own(Reader):
 
 def strict(path: Path, labels: Sequence[str] | None) -> xr.Dataset:
     """Read names, strict about labels in words of its own."""
-    warn("read-twice", f"{path.name} is read", hint="look", stacklevel=4)
+    warn("read-twice", f"{path.name} is read", hint="look")
     names = path.read_text(encoding="utf-8").split()
     for name in names:
         if labels is not None and name not in labels:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
+import plausibly
 from plausibly.errors import InputError, PlausiblyWarning
 
 
@@ -37,8 +39,11 @@ def quiet() -> Iterator[None]:
 
 @contextmanager
 def warned(name: str, *pieces: str) -> Iterator[pytest.WarningsRecorder]:
-    """Check that the block warns once, by that name, and says these pieces."""
+    """Check that the block warns once, by that name and of the caller's line, with these pieces."""
     with pytest.warns(PlausiblyWarning) as caught:
         yield caught
-    (message,) = (item.message for item in caught if isinstance(item.message, PlausiblyWarning))
+    (item,) = (item for item in caught if isinstance(item.message, PlausiblyWarning))
+    message = item.message
+    assert isinstance(message, PlausiblyWarning)
     assert (message.name, missing(message, pieces)) == (name, []), message
+    assert not Path(item.filename).is_relative_to(Path(plausibly.__file__).parent), item.filename

@@ -281,7 +281,6 @@ def order_positions(
                 found="agreement without the measures that know an order",
                 hint=f'number them, or missing=["{lost[0]}"], if it means no answer',
                 source=ORDER,
-                stacklevel=3,
             )
         return None
     if lost or len(set(wanted)) < len(wanted):

@@ -164,7 +164,6 @@ def warn_of_vacuous(guarantee: Guarantee, combiner: str) -> None:
         found=found,
         hint=("; or " if held_out else ", or ").join(hints),
         source=f"combiner {combiner}" if held_out else "predictor",
-        stacklevel=4,
     )
 
 
@@ -194,5 +193,4 @@ def warn_of_small_groups(
         hint=f"{hint}, or a larger alpha",
         source="predictor",
         details={"groups": [name for _, name in weighed]},
-        stacklevel=4,
     )

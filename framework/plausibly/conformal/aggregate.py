@@ -140,7 +140,6 @@ def warn_of_one_annotator(table: xr.Dataset) -> None:
         found=f"{amount(float(rows.votes.sum()))} answers of {name}",
         hint=f"the sets cover what {name} answers; add answers of other annotators",
         source=source,
-        stacklevel=3,
     )
 
 

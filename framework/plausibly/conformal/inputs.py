@@ -212,7 +212,6 @@ def warn_of_unseen_groups(
         hint=f'calibrate with such examples, or merge groups in the column "{by}"',
         source="predictions",
         details={"examples": examples},
-        stacklevel=3,
     )
 
 
@@ -248,7 +247,6 @@ def warn_of_weights(
                 found="too few calibration examples like these",
                 hint="more calibration examples like them, a larger alpha, or clip the weights",
                 source="predictions",
-                stacklevel=3,
             )
 
 

@@ -222,7 +222,7 @@ class PlausibilityRegion:
         metadata = (self.labels, table, self.scoring.scale, self.scoring.seed, str(self.dtype))
         return blake2b(repr(metadata).encode() + self.ordered.tobytes(), digest_size=16).hexdigest()
 
-    def _rank(self, alpha: Fraction, *, stacklevel: int = 3) -> int:
+    def _rank(self, alpha: Fraction) -> int:
         """Return the rank of the threshold; warn where every vector conforms."""
         rank = math.floor(alpha * (self.n + 1))
         if rank < 1:
@@ -234,13 +234,12 @@ class PlausibilityRegion:
                 found=counted(self.n),
                 hint=f"alpha {rounded_up(1 / (self.n + 1))}, or annotate more",
                 source="region",
-                stacklevel=stacklevel,
             )
         return rank
 
     def warned(self, alpha: Fraction) -> float:
         """Return the threshold; warn where every vector conforms."""
-        return float(order_statistic(self.ordered, self._rank(alpha, stacklevel=4)))
+        return float(order_statistic(self.ordered, self._rank(alpha)))
 
     def threshold(self, alpha: Alphas) -> xr.DataArray:
         """Return the least expected score that conforms, () or (alpha,).

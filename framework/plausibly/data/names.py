@@ -120,7 +120,6 @@ def warn_alike(table: xr.Dataset, source: str, dims: Sequence[str]) -> None:
             else f"write them alike in {source}, if they are the same {dim}",
             source=source,
             details={"dim": dim, "pairs": pairs},
-            stacklevel=3,
         )
 
 

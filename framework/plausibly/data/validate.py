@@ -194,5 +194,4 @@ def _warn_if_hard(values: Floats, source: str) -> None:
         expected="probabilities; labels tie scores: sets are one label or all",
         hint="save the softmax, not its argmax",
         source=source,
-        stacklevel=4,
     )

@@ -30,7 +30,7 @@ from plausibly.evaluation.design import (
     component_name,
     exact_mean,
     exact_means,
-    issue,
+    issue_again,
     per,
     record_warnings,
     sets_of,
@@ -354,7 +354,7 @@ def sensitivity(
                     for name in by_judge:
                         measures[name][row, column, number, at] = figures[name]
             tick(number + 1, splits)
-    issue(recorded, splits)
+    issue_again(recorded, splits)
     tops = [mean >= mean.max(axis=1, keepdims=True) - _SAME for mean in means.values()]
     distances = [
         [exact_mean(row_sums(np.abs(first - second), most=2.0)) / 2 for second in means.values()]

@@ -25,7 +25,7 @@ from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.data.validate import seen_in_one
-from plausibly.errors import InputError, PlausiblyWarning, counted, listed
+from plausibly.errors import InputError, PlausiblyWarning, counted, issue, listed
 from plausibly.evaluation.inputs import (
     Targets,
     figures_along_order,
@@ -246,8 +246,8 @@ def _plain(value: object) -> object:
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else str(value)
 
 
-def issue(recorded: Sequence[Recorded], splits: int) -> None:
-    """Issue each warning once, whatever its numbers, on behalf of the caller's caller."""
+def issue_again(recorded: Sequence[Recorded], splits: int) -> None:
+    """Issue each warning once, whatever its numbers."""
     groups: dict[tuple[str, str], list[Recorded]] = {}
     for warning in recorded:
         groups.setdefault((warning.kind, warning.text), []).append(warning)
@@ -259,7 +259,7 @@ def issue(recorded: Sequence[Recorded], splits: int) -> None:
         number = len({member.split for member in group} - {None})
         scope = f" (in {counted(number)} of {counted(splits)} splits)" if number < splits else ""
         what = f"{text}{scope}" if number else text
-        warnings.warn(PlausiblyWarning(**{**first.fields, "what": what}), stacklevel=3)
+        issue(PlausiblyWarning(**{**first.fields, "what": what}))
 
 
 BY_GROUP = "cluster_coverage"

@@ -430,7 +430,7 @@ def prepare(
     examples = inside.sizes[names.EXAMPLE]
     overlap = min(int(sets.attrs.get(OVERLAP, 0)), examples)
     if overlap:
-        warn_of_overlap(overlap, examples, source=SETS, stacklevel=4)
+        warn_of_overlap(overlap, examples, source=SETS)
     record = read_plausibilities(plausibilities, in_chunks=in_chunks)
     inside, record = matched_with(inside, record, only_common, SETS)
     hashes = hash_names(inside[names.EXAMPLE].values)
@@ -498,7 +498,7 @@ def as_typed(alphas: Alphas) -> list[AlphaLike]:
     return typed
 
 
-def warn_of_overlap(overlap: int, examples: int, *, source: str, stacklevel: int) -> None:
+def warn_of_overlap(overlap: int, examples: int, *, source: str) -> None:
     """Warn that examples calibrated the predictor that is measured on them."""
     share = "all" if overlap == examples else f"{counted(overlap)} of"
     warn(
@@ -507,7 +507,6 @@ def warn_of_overlap(overlap: int, examples: int, *, source: str, stacklevel: int
         expected="new examples; what is measured on these is no evidence",
         hint="evaluate on others, or plausibly.compare for repeated splits",
         source=source,
-        stacklevel=stacklevel,
     )
 
 

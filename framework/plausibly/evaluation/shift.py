@@ -285,9 +285,7 @@ def find_duplicates(calibration: xr.DataArray, test: xr.DataArray) -> list[tuple
     return pairs
 
 
-def warn_of_copies(
-    predictions: xr.DataArray, groups: NDArray[np.generic] | None = None, *, stacklevel: int = 2
-) -> int:
+def warn_of_copies(predictions: xr.DataArray, groups: NDArray[np.generic] | None = None) -> int:
     """Warn of examples with equal predictions that random splits may part, and count them."""
     if names.AUGMENTATION in predictions.dims:  # copies share all of them, the first as well
         predictions = predictions.isel({names.AUGMENTATION: 0}, drop=True)
@@ -310,7 +308,6 @@ def warn_of_copies(
             found=listed(map(" = ".join, sorted(pairs))),
             hint="drop one of each pair: shared examples flatter coverage",
             source="predictions",
-            stacklevel=stacklevel,
         )
     return copies
 

@@ -27,7 +27,7 @@ from plausibly.evaluation.design import (
     Design,
     Methods,
     Recorded,
-    issue,
+    issue_again,
     per,
     read_methods,
     record_warnings,
@@ -277,7 +277,7 @@ def compare(
             tick(len(by_number), splits)
     results = [by_number[number] for number in range(splits)]  # in order, however they finished
     recorded += [warning for outcome in results for warning in outcome.warnings]
-    issue(recorded, splits)
+    issue_again(recorded, splits)
     further = {DRAWS: design.draws, SIZE: design.sizes}
     cells = (METHOD, names.ALPHA, *further)
     by_split = [{**outcome.measures, "vacuous": outcome.vacuous} for outcome in results]

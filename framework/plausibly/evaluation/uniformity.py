@@ -103,7 +103,7 @@ def p_value_uniformity(
     hashes = hash_names(p[names.EXAMPLE].values)
     overlap = 0 if known is None else int(np.isin(hashes, known).sum())
     if overlap:
-        inputs.warn_of_overlap(overlap, len(hashes), source="the predictions", stacklevel=3)
+        inputs.warn_of_overlap(overlap, len(hashes), source="the predictions")
     uniform = Keys(seed).child("uniformity/drawn").uniform(hashes)
     stored, about = record.stored, (p, record.about)
     codes: dict[str, Ints] = {VOTED: stored.argmax(), DRAWN: draw_labels(stored, uniform)[0]}

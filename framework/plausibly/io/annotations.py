@@ -275,7 +275,6 @@ def _warn_of(reader: str, what: str, reason: BaseException, hint: str) -> None:
         found=reason_of(reason),
         hint=hint,
         source=reader,
-        stacklevel=6,
     )
 
 

@@ -309,7 +309,6 @@ def _warn_of_annotators(responses: Sequence[Response], source: str, *, anonymous
             hint="name the annotators, if one of them may have answered an example again; "
             'states={"unknown-annotator": "drop"} leaves these out',
             source=source,
-            stacklevel=6,
         )
     results = sum(response.state == states.CONSOLIDATED for response in responses)
     if results:
@@ -322,7 +321,6 @@ def _warn_of_annotators(responses: Sequence[Response], source: str, *, anonymous
             hint="export the single annotations; sets calibrated on this cover the result, not "
             "what an expert would say",
             source=source,
-            stacklevel=6,
         )
 
 

@@ -58,7 +58,6 @@ def _read_beside(path: Path, *, table: str) -> dict[str, object]:
             found="sets that guarantee nothing",
             hint=f"put {path.name} back beside it, or predict again",
             source=table,
-            stacklevel=3,
         )
         return {}
     content = files.read_text(path, "sets")

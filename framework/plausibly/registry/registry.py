@@ -8,7 +8,6 @@ import os
 import re
 import reprlib
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
@@ -18,7 +17,15 @@ from typing import Any, Protocol, TypeVar, cast
 import attrs
 import pluggy
 
-from plausibly.errors import ComponentError, InputError, PlausiblyWarning, counted, listed, warn
+from plausibly.errors import (
+    ComponentError,
+    InputError,
+    PlausiblyWarning,
+    counted,
+    issue,
+    listed,
+    warn,
+)
 from plausibly.protocols import KINDS, ComponentLike, Kind
 from plausibly.registry.conformance import complete, members, problems
 from plausibly.registry.entries import (
@@ -315,7 +322,6 @@ class Registry:
                 found=name,
                 hint=f"write {close[0]}" if close else "plausibly plugins list",
                 source=name,
-                stacklevel=4,
             )
 
     @contextmanager
@@ -348,7 +354,7 @@ class Registry:
             )
             if isinstance(message, ComponentError):
                 raise message from failure.error
-            warnings.warn(message, stacklevel=4)
+            issue(message)
 
     def find(self, kind: Kind[Any], name: str) -> Entry:
         """Return the component called `name` or ``plugin:name``; names of ours are always ours."""

@@ -150,7 +150,6 @@ class Seen:
             found=listed(which) if rows.named else "rows with the same numbers",
             hint="train_test_split first, then fit on one part and conformalize on the other",
             source="X",
-            stacklevel=3,
         )
 
 

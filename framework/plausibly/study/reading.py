@@ -262,7 +262,6 @@ def _warn_of_reading(path: Path, name: str, remembered: object, found: str) -> N
         found=found,
         hint="check that these are predictions of the same model, in the same form",
         source=f"predictions.{name}",
-        stacklevel=3,
     )
 
 

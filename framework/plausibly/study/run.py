@@ -85,7 +85,6 @@ def warn_of_groups(
                 hint=f'calibrator = {{ name = "clustered", by = "{cluster}" }}; or compare with '
                 f'[examples] one_per = "{cluster}" and another -o; report both',
                 source=cluster,
-                stacklevel=3,
             )
         return
     for owner, both, shared in on_both_sides(predictions, test):
@@ -96,7 +95,6 @@ def warn_of_groups(
             found=f"{counted(shared)} of {several(owner.examples, 'example')} shared",
             hint=f'[examples] cluster = "{owner.name}"',
             source=owner.name,
-            stacklevel=3,
         )
         return
 
@@ -228,7 +226,7 @@ def run_study(
             clustered_by(table["calibrator"], cluster) for table in methods(ready).values()
         )
         warn_of_groups(model, test, cluster, grouped=grouped)
-        warn_of_copies(model, groups, stacklevel=3)
+        warn_of_copies(model, groups)
         sets, columns = _first_sets(ready, test), study.evaluation.columns
         return StudyResult(
             prepared=ready,

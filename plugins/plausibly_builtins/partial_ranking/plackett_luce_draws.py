@@ -270,7 +270,6 @@ class PlackettLuceDraws(Aggregator):
                 found=f"up to {left:.0%}",
                 hint=f"warm_up = {10 * self.warm_up}, or a larger prior",
                 source="aggregator plackett-luce-draws",
-                stacklevel=2,
             )
         facts = {"sweeps": self.warm_up, "correlation": slowest, "left": left}
         plausibilities = ranked.drawn(draws, self.prior, keys.child("plackett-luce"))

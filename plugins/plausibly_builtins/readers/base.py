@@ -6,7 +6,6 @@ Each format is a file of its own; `Export` makes the table of its responses.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta, timezone
@@ -72,7 +71,6 @@ AGAIN: Final = "fix it, or export it again"
 
 _MOST_SHOWN = 60
 _FILE = "\0"  # source of an error until its file is known
-_OURS = ("plausibly", "plausibly_builtins")
 
 
 # ---- the table of an export
@@ -216,12 +214,9 @@ def about(source: str, place: str = "") -> Iterator[None]:
 
 
 def warn_of(source: str, name: str, what: str, expected: str, found: str, hint: str) -> None:
-    """Warn of a file where the user called plausibly; `what` follows the name of the file."""
-    frame, level = sys._getframe(), 1
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _OURS:
-        frame, level = frame.f_back, level + 1
+    """Warn of a file; `what` follows its name."""
     what = f"{source}{what}"
-    warn(name, what, expected=expected, found=found, hint=hint, source=source, stacklevel=level)
+    warn(name, what, expected=expected, found=found, hint=hint, source=source)
 
 
 def warn_missing_words(
