@@ -29,6 +29,11 @@ def counted(number: int) -> str:
     return f"{number:,}"
 
 
+def an(noun: str) -> str:
+    """Return a noun with its article: ``an ndarray``."""
+    return f"an {noun}" if noun.startswith((*"aeiouAEIO", "nd")) else f"a {noun}"
+
+
 def listed(items: Iterable[object], *, most: int = 3) -> str:
     """Return up to `most` items, and the count of all of them where there are more."""
     texts = [str(item) for item in items]

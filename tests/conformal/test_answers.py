@@ -119,7 +119,7 @@ AGGREGATED: list[tuple[Change, str]] = [
     (lambda shares: shares.assign_coords(example=list("abcdefghijkl")), "more or less: a, b"),
     (lambda shares: shares / 2, "sum to 0.5"),
     (lambda shares: shares * np.nan, "12 of 12 rows hold NaN"),
-    (lambda shares: shares.values, "a ndarray"),
+    (lambda shares: shares.values, "an ndarray"),
     (lambda shares: None, "found a NoneType"),
     (raising, FAILED),
 ]

@@ -12,7 +12,7 @@ from plausibly.data import names
 from plausibly.data.annotations import Rows, check_table, read_only
 from plausibly.data.names import name_texts, quoted, several, text_array
 from plausibly.data.select import answered, select_annotations
-from plausibly.errors import ComponentError, InputError, counted
+from plausibly.errors import ComponentError, InputError, an, counted
 from plausibly.kernels.masses import ordered_sum
 from plausibly.kernels.types import Floats
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
@@ -109,7 +109,7 @@ def reliability(
             "reliability-malformed",
             f"aggregator {source} gives no table of the annotators",
             expected=f"a Dataset with weight over {several(len(wanted), 'annotator')}",
-            found=f"a {type(estimate).__name__}",
+            found=an(type(estimate).__name__),
             hint="fix its method reliability",
             source=f"aggregator {source}",
         )

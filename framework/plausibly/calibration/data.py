@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.data import names
-from plausibly.errors import InputError, counted, listed
+from plausibly.errors import InputError, an, counted, listed
 from plausibly.kernels.blocks import map_blocks
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.masses import DOUBLE_BITS, exact_units, float_bits, raised_units
@@ -112,7 +112,7 @@ def check_coordinate(name: object) -> None:
             "values-malformed",
             "examples are grouped by the name of a coordinate",
             expected="a name, such as site",
-            found=f"a {type(name).__name__}",
+            found=an(type(name).__name__),
             hint='name the values: predictions.assign_coords(site=("example", values))',
         )
 

@@ -12,7 +12,7 @@ import numpy as np
 from plausibly.calibration.alphas import AlphaLike, read_alpha, rounded_up
 from plausibly.calibration.pvalues import Combine, Pools, PValues
 from plausibly.calibration.scores import CalibrationScores
-from plausibly.errors import InputError, counted, listed, warn
+from plausibly.errors import InputError, an, counted, listed, warn
 from plausibly.guarantee import BY_LABEL, Guarantee, Needs
 from plausibly.kernels.masses import SETTLED_DIGITS
 from plausibly.kernels.ranks import (
@@ -104,7 +104,7 @@ def score_threshold(
     Stutz et al., Conformal prediction under ambiguous ground truth, TMLR 2023, Algorithm 1.
     """
     if not isinstance(scores, np.ndarray):
-        found = f"a {type(scores).__name__}"
+        found = an(type(scores).__name__)
     elif (
         scores.ndim not in (1, 2) or not scores.size or scores.dtype not in (np.float32, np.float64)
     ):

@@ -57,8 +57,8 @@ def new(
     plausibly plugins new thesis-pl --kind aggregator
     plausibly plugins new pairs --kind annotation -o ~/code/pairs
     """
+    from plausibly.errors import an
     from plausibly.registry import default
-    from plausibly.registry.entries import an
 
     check_name(name, kind, default())
     place = Path(name) if out is None else out
@@ -109,7 +109,7 @@ def write(name: str, kind: str, place: Path) -> None:
 
 def rendered(name: str, kind: str) -> dict[str, str]:
     """Return the text of every file of a new plugin, by its path."""
-    from plausibly.registry.entries import an
+    from plausibly.errors import an
 
     module = name.replace("-", "_")
     texts = {"package/py.typed": ""}

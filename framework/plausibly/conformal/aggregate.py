@@ -16,7 +16,7 @@ from plausibly.data.names import name_texts, several
 from plausibly.data.plausibilities import FEW_LABELS, Plausibilities, is_sparse, to_dense, to_sparse
 from plausibly.data.select import answered, select_annotations
 from plausibly.data.states import amount, with_left_out
-from plausibly.errors import InputError, listed, warn
+from plausibly.errors import InputError, an, listed, warn
 from plausibly.kernels.random import Keys
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
 from plausibly.registry import called
@@ -187,7 +187,7 @@ def aggregated(
         with calling(source, method):
             result = component.aggregate(table, keys)
     expected = "a DataArray (example, label) of plausibilities"
-    found, plausibilities = f"a {type(result).__name__}", None
+    found, plausibilities = an(type(result).__name__), None
     if isinstance(result, xr.DataArray) or is_sparse(result):
         try:
             plausibilities = Plausibilities.from_xarray(result)

@@ -19,7 +19,7 @@ from plausibly import text
 from plausibly.calibration.alphas import AlphaLike, read_alpha
 from plausibly.calibration.pvalues import Pools, PValues, TestScores, combined
 from plausibly.calibration.threshold import exceed, threshold, warn_of_small_groups, warn_of_vacuous
-from plausibly.errors import IncompatibleComponents, InputError, counted, listed
+from plausibly.errors import IncompatibleComponents, InputError, an, counted, listed
 from plausibly.guarantee import CalibrationSummary, Guarantee, rounded
 from plausibly.kernels.random import Keys
 from plausibly.kernels.ranks import Array, hull
@@ -285,7 +285,7 @@ class ArrayPredictor:
         with calling(source, "combine"):
             values: object = self.combiner.combine(p, self._held_out)
         if not isinstance(values, np.ndarray):
-            found = f"a {type(values).__name__}"
+            found = an(type(values).__name__)
         elif values.shape != p.numerators.shape or values.dtype != np.float64:
             found = f"{values.dtype} of shape {values.shape}"
         # The least of numbers is NaN where one of them is.
@@ -308,7 +308,7 @@ class ArrayPredictor:
         source, claim = f"combiner {self.metadata.combiner}", self.pools.calibration.claim
         with calling(source, "guarantee"):
             stated: object = self.combiner.guarantee(claim, self.summary, alpha)
-        found = f"a {type(stated).__name__}"
+        found = an(type(stated).__name__)
         if isinstance(stated, Guarantee):
             shares: list[object] = [stated.level, stated.confidence, stated.share]
             sound = all(

@@ -22,7 +22,7 @@ from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
 from plausibly.data.annotations import is_annotations
 from plausibly.data.names import several
-from plausibly.errors import ComponentError, IncompatibleComponents, InputError, counted, listed
+from plausibly.errors import ComponentError, IncompatibleComponents, InputError, an, counted, listed
 from plausibly.guarantee import BY_LABEL, DRAWN_LABELS, NO_GUARANTEE, UNIFORMS, Needs
 from plausibly.io.accept import AnswersLike, PredictionsLike, as_answers, as_predictions
 from plausibly.kernels.masses import storable_masses
@@ -64,7 +64,7 @@ def calibration_scores_of(
             source,
             "calibrate() returned no CalibrationScores",
             expected="plausibly.plugin.CalibrationScores",
-            found=f"a {type(calibration).__name__}",
+            found=an(type(calibration).__name__),
         )
     augmentations = 0 if data.augmented is None else len(data.augmented)
     lacking = {calibration.claim.by, calibration.claim.weights} - {"", BY_LABEL, *data.coordinates}

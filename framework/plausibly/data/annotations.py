@@ -29,7 +29,7 @@ from plausibly.data import names
 from plausibly.data.names import check_names, name_texts, several, text_array
 from plausibly.data.plausibilities import sparse_dataset
 from plausibly.data.states import STATES, amount, count_states, describe_merged, read_left_out
-from plausibly.errors import InputError, counted, listed
+from plausibly.errors import InputError, an, counted, listed
 from plausibly.kernels.masses import ones, ordered_sum, whole
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.sparse import Sparse
@@ -102,7 +102,7 @@ def check_table(
 ) -> xr.Dataset:
     """Return an annotation table, of one of the kinds `accepts`, if it stands as it was built."""
     value: object = table
-    found = f"a {type(value).__name__}"
+    found = an(type(value).__name__)
     lacks: list[str] = []
     if isinstance(value, xr.Dataset):
         lacks = [name for name in (*NEEDED, *_DIMS) if name not in value.variables]

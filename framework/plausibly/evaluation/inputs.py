@@ -33,7 +33,7 @@ from plausibly.data.annotations import is_annotations
 from plausibly.data.names import Named, is_lazy, positions
 from plausibly.data.plausibilities import Form, Plausibilities
 from plausibly.data.states import read_left_out, with_left_out
-from plausibly.errors import InputError, counted, listed, warn
+from plausibly.errors import InputError, an, counted, listed, warn
 from plausibly.evaluation import intervals
 from plausibly.evaluation.intervals import Averaging, Doubles, IntervalMethod, Measures
 from plausibly.evaluation.result import AGGREGATED, SET_SIZE
@@ -165,7 +165,7 @@ def read_plausibilities(plausibilities: Form, *, in_chunks: bool = False) -> Pla
 
 def as_sets(sets: object) -> xr.DataArray:
     """Return prediction sets as booleans (example, label[, alpha]) with names as text."""
-    wanted, problem = (names.EXAMPLE, names.LABEL), f"a {type(sets).__name__} without names"
+    wanted, problem = (names.EXAMPLE, names.LABEL), f"{an(type(sets).__name__)} without names"
     if isinstance(sets, xr.DataArray):
         other = "" if sets.dtype == np.bool_ else f"entries of type {sets.dtype}"
         problem = unnamed(sets, set(wanted), {names.ALPHA}) or other
@@ -247,7 +247,7 @@ def values_by_name(
     """Return a coordinate of the examples, or values by name, in the order of the first array."""
     if isinstance(values, str):
         return example_values(values, arrays)
-    problem = f"a {type(values).__name__}"
+    problem = an(type(values).__name__)
     if isinstance(values, xr.DataArray):
         problem = unnamed(values, {names.EXAMPLE})
     if problem or not isinstance(values, xr.DataArray):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from plausibly.calibration.data import check_weights, effective_size
 from plausibly.data import align, names, validate
 from plausibly.data.names import does, name_texts, several, text_array
-from plausibly.errors import InputError, counted, listed, warn
+from plausibly.errors import InputError, an, counted, listed, warn
 from plausibly.evaluation import inputs
 from plausibly.evaluation.splits import out_of_range
 from plausibly.extras import require
@@ -192,7 +192,7 @@ def effective_sample_size(weights: xr.DataArray | NDArray[np.floating[Any]]) -> 
 
 def _features(array: object, source: str, wanted: list[str] | None = None) -> xr.DataArray:
     """Return (example, feature) floats, examples and features by name; as `wanted`."""
-    problem = f"a {type(array).__name__}"
+    problem = an(type(array).__name__)
     if isinstance(array, xr.DataArray):
         problem = inputs.unnamed(array, {names.EXAMPLE, FEATURE})
         if not problem and (array.dtype.kind not in "fiub" or not np.isfinite(array).all()):

@@ -23,6 +23,7 @@ from plausibly.errors import (
     InputError,
     MissingExtra,
     PlausiblyWarning,
+    an,
     listed,
     warn,
 )
@@ -284,7 +285,7 @@ def _recognises(reader: Reader, path: Path, head: bytes) -> bool:
         with naming_if_slow(f"reader {name} looks at {path.name}"):
             answer = reader.recognises(path, head)
         if answer not in (True, False):
-            raise TypeError(f"it returned a {type(answer).__name__}")
+            raise TypeError(f"it returned {an(type(answer).__name__)}")
         return answer
     except KeyboardInterrupt:
         raise

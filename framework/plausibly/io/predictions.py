@@ -28,7 +28,7 @@ from plausibly.data.names import (
 )
 from plausibly.data.states import with_left_out
 from plausibly.data.validate import Predictions
-from plausibly.errors import InputError, listed
+from plausibly.errors import InputError, an, listed
 from plausibly.io import arrays, chunked, files, frames
 from plausibly.io.arrays import Wanted
 from plausibly.io.files import meaningless
@@ -207,7 +207,7 @@ def in_export(
             source,
             "predictions() returned no predictions",
             expected="a DataArray (example, label)",
-            found=f"a {type(predictions).__name__}",
+            found=an(type(predictions).__name__),
         )
     return predictions if about is None else with_coordinates(predictions, about)
 

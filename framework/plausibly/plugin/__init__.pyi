@@ -45,6 +45,7 @@ from plausibly.data.states import (
 from plausibly.errors import (
     IncompatibleComponents as IncompatibleComponents,
     InputError as InputError,
+    an as an,
     counted as counted,
     listed as listed,
     warn as warn,

@@ -14,10 +14,6 @@ import attrs
 from plausibly.errors import ComponentError, InputError, MissingExtra, PlausiblyWarning
 
 
-def an(noun: str) -> str:
-    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
-
-
 def extras_of(distribution: str) -> tuple[str, ...]:
     """Return the extras that a distribution declares, none where it is not installed."""
     with suppress(metadata.PackageNotFoundError):

@@ -16,10 +16,10 @@ from typing import Any, Literal, TypeVar, cast
 
 import attrs
 
-from plausibly.errors import ComponentError
+from plausibly.errors import ComponentError, an
 from plausibly.protocols import KINDS, Kind
 from plausibly.registry.conformance import problems
-from plausibly.registry.entries import Entry, an, underlying
+from plausibly.registry.entries import Entry, underlying
 from plausibly.registry.mistakes import (
     Mistake,
     Mistakes,

@@ -21,6 +21,7 @@ from plausibly.errors import (
     ComponentError,
     InputError,
     PlausiblyWarning,
+    an,
     counted,
     issue,
     listed,
@@ -35,7 +36,6 @@ from plausibly.registry.entries import (
     Disabled,
     Entry,
     Source,
-    an,
     normalised,
     reason_of,
 )

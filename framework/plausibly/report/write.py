@@ -17,7 +17,7 @@ from plausibly.conformal.load import load_predictor
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data.names import several
 from plausibly.data.states import read_left_out
-from plausibly.errors import InputError, counted
+from plausibly.errors import InputError, an, counted
 from plausibly.evaluation.design import Methods
 from plausibly.evaluation.evaluation import STRATA
 from plausibly.evaluation.inputs import as_typed
@@ -319,7 +319,7 @@ def _opened(source: Source) -> tuple[Prepared, xr.Dataset] | ConformalPredictor 
         return result
     raise InputError(
         "report-source",
-        f"there is no report on a {type(source).__name__}",
+        f"there is no report on {an(type(source).__name__)}",
         expected="a study, its folder or file, the result of compare, or a predictor",
         found=type(source).__name__,
         hint='write_report("out", "report.html"), with the folder that plausibly run wrote',

@@ -18,7 +18,7 @@ from plausibly.data.plausibilities import (
     to_sparse,
 )
 from plausibly.data.select import select_annotations
-from plausibly.errors import InputError
+from plausibly.errors import InputError, an
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Floats, Ints
 from plausibly.protocols import AGGREGATOR, Aggregator
@@ -238,7 +238,7 @@ def sparse_same(aggregator: Aggregator, table: xr.Dataset) -> None:
         demand(names.DRAW not in dense.dims, "draws of plausibilities have no sparse form")
         sparse: object = aggregator.aggregate_sparse(read_only_table(variant), _KEYS)
         if not isinstance(sparse, xr.Dataset):
-            raise Broken(f"aggregate_sparse gives a {type(sparse).__name__}")
+            raise Broken(f"aggregate_sparse gives {an(type(sparse).__name__)}")
         checked = check_sparse_form(sparse)
         dense = dense.transpose(names.EXAMPLE, names.LABEL)
         back = to_dense(checked).rename(dense.name)

@@ -24,6 +24,7 @@ from plausibly.plugin import (
     Keys,
     Record,
     Rows,
+    an,
     answered_rows,
     check_responses,
     label_text,
@@ -72,7 +73,7 @@ class LabelSet(Annotation):
             if len(label_names) < len(labels) or "" in label_names:
                 raise AnswerRefused(
                     "answer-invalid",
-                    f"gives a {type(answer).__name__} that is no set of labels",
+                    f"gives {an(type(answer).__name__)} that is no set of labels",
                     expected='a list of labels, such as ["sad", "angry"]',
                     found=repr(answer),
                     hint="split it into labels",

@@ -22,6 +22,7 @@ from plausibly.plugin import (
     Keys,
     Record,
     Rows,
+    an,
     check_responses,
     label_text,
     names,
@@ -72,7 +73,7 @@ def _mentions(answer: object) -> Answer:
     if not isinstance(answer, (list, tuple)):
         raise AnswerRefused(
             "answer-invalid",
-            f"gives a {type(answer).__name__}",
+            f"gives {an(type(answer).__name__)}",
             expected='a list of blocks, such as [["eczema", "psoriasis"], "tinea"]',
             found=repr(answer),
             hint="split it into blocks, best first",

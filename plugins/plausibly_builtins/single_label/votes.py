@@ -20,6 +20,7 @@ from plausibly.plugin import (
     Keys,
     Record,
     Rows,
+    an,
     answered_rows,
     check_responses,
     label_text,
@@ -64,7 +65,7 @@ def _mentions(answer: object) -> Answer:
     if label is None:
         raise AnswerRefused(
             "answer-invalid",
-            f"gives a {type(answer).__name__}",
+            f"gives {an(type(answer).__name__)}",
             expected="one label",
             found=repr(answer),
             hint="kind label-set for several labels, partial-ranking for ranks",

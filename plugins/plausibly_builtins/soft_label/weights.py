@@ -18,6 +18,7 @@ from plausibly.plugin import (
     AnswerRefused,
     Record,
     Rows,
+    an,
     check_responses,
     label_text,
     ordered_sum,
@@ -61,7 +62,7 @@ def _mentions(answer: object) -> Answer:
     if not isinstance(answer, Mapping):
         raise AnswerRefused(
             "answer-invalid",
-            f"gives a {type(answer).__name__}",
+            f"gives {an(type(answer).__name__)}",
             expected='a mapping of label to weight, such as {"benign": 0.8, "malignant": 0.2}',
             found=repr(answer),
             hint="pair each weight with its label",
