@@ -193,8 +193,9 @@ def test_fine_risks_are_rounded_up(risk: float, held: float) -> None:
 
 def test_new_examples_without_a_group() -> None:
     predictor, new = calibrated(CALIBRATORS["group"]), predictions(2, prefix="new")
-    with refused("coordinate-missing", 'calibrator mondrian needs "site" of the examples'):
+    with refused("coordinate-missing", 'calibrator mondrian needs "site" of the exa') as caught:
         predictor.predict(new.drop_vars("site"), "0.3")
+    assert caught.value.details == {"coordinates": ["alone", "patient", "same", "weight"]}
     with refused("coordinate-empty", "calibrator mondrian reads it") as caught:
         predictor.predict(new.assign_coords(site=("example", ["north", ""])), "0.3")
     assert caught.value.details == {"examples": ["new 1"]}

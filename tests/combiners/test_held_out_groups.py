@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import plausibly
 from plausibly.calibration.pvalues import keyed_share, one_of_each
@@ -93,3 +94,20 @@ def test_one_example_of_each_held_out_patient_is_ranked(combiner: str) -> None:
     np.testing.assert_array_equal(again.p_values(predictions), expected)
     with refused("calibration-empty", "1 group"):
         calibrate(predictions[5:35], answers[5:35])
+
+
+def test_resampled_plausibilities_stay_with_examples_that_are_not_held_out() -> None:
+    """Every label of the first draw is the first one, of the second draw the second."""
+    predictions = labelled(np.random.default_rng(0).dirichlet([1, 1], 40))
+    certain = [labelled(np.tile(row, (40, 1))) for row in ([1.0, 0.0], [0.0, 1.0])]
+    resampled = xr.concat(certain, xr.Variable("draw", [1, 2]))
+    predictor = plausibly.calibrate(
+        predictions,
+        resampled,
+        calibrator={"name": "monte-carlo", "draws": 2},
+        combiner="held-out-rank",
+    )
+    scores = predictor.pools.calibration.scores
+    assert scores.shape == (2, predictor.summary.n)
+    for label in range(2):
+        assert np.isin(scores[label], predictions[:, label]).all()

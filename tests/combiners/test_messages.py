@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray as xr
 from numpy.typing import ArrayLike
 
 import cli_world
@@ -81,6 +82,11 @@ def test_e_values_want_scores_above_zero() -> None:
     assert "very large" in combiner("e-value").guarantee(*drawn(99), ALPHA).notes[0]
 
 
+def test_e_values_say_nothing_at_one_over_n_plus_one() -> None:
+    vacuous = [combiner("e-value").guarantee(*drawn(n), Fraction(1, 10)).vacuous for n in (9, 10)]
+    assert vacuous == [True, False]
+
+
 @pytest.mark.parametrize(
     "values", [[[0.0, 0.5]], [[1.5], [0.1]], [[np.nan]], np.zeros((0, 3)), 0.5], ids=str
 )
@@ -109,3 +115,18 @@ def test_effective_numbers_of_tests() -> None:
     assert np.array_equal(correlation(np.ones((3, 4))), np.ones((3, 3)))
     rows = np.random.default_rng(0).random((3, 40)) + np.array([[0], [5], [9]])
     np.testing.assert_allclose(correlation(rows), np.corrcoef(rows), rtol=1e-12)
+
+
+@pytest.mark.parametrize("effective", ["nyholt", "galwey"])
+def test_two_copies_of_an_augmentation_are_one_test(effective: Effective) -> None:
+    predictions, plausibilities = world(40)
+    twice = xr.concat([predictions, predictions], xr.Variable("augmentation", ["a", "b"]))
+    copies = plausibly.calibrate(
+        twice,
+        plausibilities,
+        calibrator={"name": "augmentation", "scores": "separate"},
+        combiner={"name": "fisher", "effective": effective},
+        allow_no_guarantee=True,
+    )
+    alone = plausibly.calibrate(predictions, plausibilities, calibrator="expected")
+    xr.testing.assert_allclose(copies.p_values(twice), alone.p_values(predictions))

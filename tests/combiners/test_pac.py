@@ -460,3 +460,13 @@ def test_failures_are_no_more_frequent_than_delta(
         edge = pools(pairs, 1000, int(random.integers(9**9)))
         failed += combiner.threshold(edge, Fraction(1, 10)) > 0
     assert failed / repeats <= delta + 4 * math.sqrt(delta * (1 - delta) / repeats)
+
+
+@pytest.mark.parametrize("total", [2**53, 2**62])
+def test_masses_of_more_digits_than_a_double_has(total: int) -> None:
+    random = np.random.default_rng(0)
+    scores = [[(score, 1) for score in pair] for pair in random.random((200, 2)).tolist()]
+    large = [[(score, total // 2) for score, _ in pair] for pair in scores]
+    rule = Pac(delta=0.25, bound="betting")
+    for alpha in (Fraction(1, 5), Fraction(2, 5)):
+        assert rule.threshold(pools(large, total), alpha) == rule.threshold(pools(scores, 2), alpha)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from hashlib import blake2b
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from plausibly.kernels.coverage import majority_vote
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.random import Keys, hash_names
 
@@ -89,3 +92,14 @@ def test_uniforms_are_uniform_and_uncorrelated() -> None:
     correlation = np.corrcoef(draws.T) - np.eye(4)
     neighbours = np.corrcoef(draws[:-1, 0], draws[1:, 0])[0, 1]
     assert max(np.abs(correlation).max(), abs(neighbours)) < 5 / np.sqrt(20_000)
+
+
+@given(count=st.integers(2, 40), data=st.data())
+def test_a_uniform_picks_among_tied_labels_exactly(count: int, data: st.DataObject) -> None:
+    """Also next to k / count, where a product of doubles is rounded up to k."""
+    border = data.draw(st.integers(1, count - 1)) / count
+    below = math.nextafter(border, 0)
+    uniform = data.draw(st.sampled_from([below, border]) | st.floats(0, 1, exclude_max=True))
+    chosen = np.arange(count) == math.floor(Fraction(uniform) * count)
+    tied = np.full((1, count), 1 / count)
+    assert majority_vote(chosen[None], tied, "random", np.array([uniform])) == 1

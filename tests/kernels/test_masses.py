@@ -12,9 +12,12 @@ from plausibly.kernels.masses import (
     common_masses,
     exact_units,
     float_bits,
+    ones,
+    ordered_sum,
     raised_units,
     settle,
     share,
+    storable_masses,
 )
 
 DECIMALS = st.integers(1, 9).flatmap(
@@ -98,3 +101,23 @@ def test_common_masses_are_exact_fractions(totals: list[int], random: object) ->
         assert Fraction(int(mass), item) == Fraction(int(unit), totals[example_])
     assert sum(int(mass) for mass in masses) == item * len(totals)
     assert (masses.dtype == object) == (item * (len(totals) + 1) >= 2**62)
+
+
+def test_ones_are_counted() -> None:
+    for count in (0, 1, 3):
+        terms = ones(count, np.int16)
+        assert (terms.tolist(), terms.dtype) == ([1] * count, np.int16)
+        sums = ordered_sum(np.arange(count), terms, 4)
+        assert (sums.tolist(), sums.dtype) == ([1.0] * count + [0.0] * (4 - count), np.float64)
+
+
+def test_masses_that_a_double_cannot_hold_are_stored_a_little_larger() -> None:
+    """Of an example that weighs a million, and of one that weighs less than one."""
+    units, denominator = np.array([2**60, 1]), np.array([2**40 + 1, 3])
+    masses, totals = storable_masses(units, np.array([0, 1]), denominator)
+    assert masses.dtype == totals.dtype == np.int64
+    assert masses.max() < 2**53
+    for place in range(2):
+        stored = Fraction(int(masses[place]), int(totals[place]))
+        exact = Fraction(int(units[place]), int(denominator[place]))
+        assert 0 <= stored - exact < Fraction(1, int(totals[place]))

@@ -9,6 +9,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from plausibly.kernels import blocks, ranks
+from plausibly.kernels.coverage import along_order
 from plausibly.kernels.places import Rule, by_places
 from plausibly.kernels.ranks import (
     Ranks,
@@ -175,3 +176,10 @@ def test_the_rank_at_which_a_mass_is_reached(masses: list[int], mass: int) -> No
     reached = [r for r in range(len(masses) + 1) if sum(masses[:r]) >= mass]
     expected = 0 if mass <= 0 else (reached or [len(masses) + 1])[0]
     assert weighted_rank(cumulative, mass) == expected
+
+
+def test_steps_along_the_order_are_counted_to_sets_with_labels_alone() -> None:
+    sets = np.array([[False, False, False], [True, False, False]])
+    plausibilities = np.array([[0.25, 0.25, 0.5], [0.25, 0.25, 0.5]])
+    missed, steps, holes = along_order(sets, plausibilities, np.arange(3))
+    assert (missed.tolist(), steps.tolist(), holes.tolist()) == ([1, 0.75], [0, 1.25], [0, 0])

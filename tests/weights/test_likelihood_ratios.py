@@ -215,3 +215,9 @@ def test_without_scikit_learn_the_extra_is_named(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("plausibly.extras.import_module", missing)
     with pytest.raises(MissingExtra, match="likelihood_ratios needs sklearn"):
         plausibly.likelihood_ratios(SOURCE, TARGET, CASES)
+
+
+def test_the_effective_sample_size_of_huge_weights() -> None:
+    """(1 + 1 + 2)^2 / (1 + 1 + 4), where squares pass every double."""
+    weights = np.array([1.0, 1.0, 2.0])
+    assert plausibly.effective_sample_size(1e200 * weights) == pytest.approx(16 / 6, rel=1e-12)
