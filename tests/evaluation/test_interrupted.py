@@ -31,6 +31,7 @@ METHODS: dict[str, MethodTable] = {
     "drawn": {"calibrator": {"name": "monte-carlo", "draws": 3}, "combiner": "maximum"},
     "none": {"calibrator": "monte-carlo", "combiner": "fisher", "allow_no_guarantee": True},
     "ecdf": {"calibrator": "monte-carlo", "combiner": "ecdf"},
+    "random": {"calibrator": "expected", "score": "aps"},
 }
 ONE = {"drawn": METHODS["drawn"]}
 OPTIONS: dict[str, object] = {
@@ -221,40 +222,23 @@ def test_components_without_a_name_are_refused(tmp_path: Path) -> None:
 # ---- several processes: the same bits, the same warnings, and an end when we say so
 
 
-SEVERAL: dict[str, MethodTable] = {
-    "majority-vote": {"calibrator": "majority-vote", "score": Grumbling()},
-    "drawn": {"calibrator": {"name": "monte-carlo", "draws": 3}, "combiner": "maximum"},
-    "ecdf": {"calibrator": "monte-carlo", "combiner": "ecdf"},
-    "random": {"calibrator": "expected", "score": "aps"},
-}
-
-
 def test_the_result_and_the_warnings_are_those_of_one_process() -> None:
-    predictions, plausibilities = sites(80)
     steps: dict[int, list[tuple[int, int]]] = {1: [], 2: []}
-
-    def study(processes: int) -> xr.Dataset:
-        return compare(
-            predictions,
-            plausibilities,
-            SEVERAL,
-            alphas=["0.1", 0.25],
-            splits=3,
-            cluster="patient",
-            stratify="site",
-            sizes=[8, 30],
-            draws=[2, 3],
+    alone, several = (
+        study(
+            None,
+            3,
             ties="random",
-            true_label=plausibilities.idxmax("label"),
+            true_label=LAM.idxmax("label"),
             processes=processes,
-            progress=lambda *step: steps[processes].append(step),
-        ).data
-
-    (alone, warned), (several, again) = (with_warnings(lambda n=n: study(n)) for n in (1, 2))  # type: ignore[misc]  # n is bound
-    xr.testing.assert_identical(alone, several)
-    assert warned == again
-    assert sum("grumbling" in text for text in warned) == 1
-    assert sum("and tired" in text for text in warned) == 1
+            progress=lambda *step, processes=processes: steps[processes].append(step),
+        )
+        for processes in (1, 2)
+    )
+    xr.testing.assert_identical(alone[0], several[0])
+    assert alone[1] == several[1]
+    assert sum("grumbling" in text for text in alone[1]) == 1
+    assert sum("and tired" in text for text in alone[1]) == 1
     assert steps[1] == steps[2] == [(number, 3) for number in range(1, 4)]
 
 

@@ -168,24 +168,17 @@ def test_warnings_of_splits_are_issued_once_with_their_scope() -> None:
     assert vacuous == ["nothing", "0.90, vacuous"]
 
 
-THREE = [
-    {"calibrator": "majority-vote"},
-    {"calibrator": "monte-carlo", "combiner": "average"},
-    {"calibrator": "monte-carlo", "combiner": "maximum"},
-]
-
-
 def test_dims_are_those_of_the_options() -> None:
     predictions, plausibilities = sites(60)
     options: dict[str, object] = {"alphas": 0.2, "splits": 2, "cluster": "patient", "seed": 1}
-    plain = quiet(predictions, plausibilities, THREE, **options)
+    plain = quiet(predictions, plausibilities, METHODS[:3], **options)
     assert plain["set_size"].dims == ("method", "split", "alpha")
     assert plain["n_calibration"].dims == ("split",)
     assert not {"draws", "size", "uses_draws"} & set(plain.coords)
     # Ten draws are the default, and all of the calibration side has 30 examples in pairs.
     for item in (
-        quiet(predictions, plausibilities, THREE, draws=[10, 2], **options).sel(draws=10),
-        quiet(predictions, plausibilities, THREE, sizes=30, **options).isel(size=0),
+        quiet(predictions, plausibilities, METHODS[:3], draws=[10, 2], **options).sel(draws=10),
+        quiet(predictions, plausibilities, METHODS[:3], sizes=30, **options).isel(size=0),
     ):
         for name in ("aggregated_coverage", "set_size", "vacuous", "guaranteed"):
             assert np.array_equal(item[name].values, plain[name].values)
@@ -214,7 +207,7 @@ def test_draws_reach_calibrators_inside_others() -> None:
         name: {"calibrator": first} for name, first in (("plain", Plain()), ("wrapped", Wrapped()))
     }
     study = quiet(
-        predictions, plausibilities, {**methods, "drawn": THREE[1]}, splits=2, draws=[2, 5]
+        predictions, plausibilities, {**methods, "drawn": METHODS[1]}, splits=2, draws=[2, 5]
     )
     assert study["uses_draws"].all()
     for name in ("plain", "wrapped"):
