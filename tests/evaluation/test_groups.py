@@ -478,7 +478,6 @@ MEASURES: dict[str, Measure] = {
     "sorted": lambda sets, lam: sorted_coverage(sets, lam),
     "betting": lambda sets, lam: coverage_by(sets, lam, by="label", interval="betting"),
 }
-ALPHAS = pytest.mark.parametrize("alphas", [(), (0.1, 0.3)], ids=["one alpha", "two alphas"])
 
 
 @pytest.fixture(params=list(MEASURES))
@@ -487,7 +486,7 @@ def measure(request: pytest.FixtureRequest) -> Measure:
     return result
 
 
-@ALPHAS
+@pytest.mark.parametrize("alphas", [(), (0.1, 0.3)], ids=["one alpha", "two alphas"])
 def test_nothing_depends_on_the_order_of_rows_labels_or_dims(
     measure: Measure, alphas: tuple[float, ...]
 ) -> None:
@@ -506,13 +505,10 @@ def test_nothing_depends_on_the_order_of_rows_labels_or_dims(
     xr.testing.assert_identical(first, second)
 
 
-@ALPHAS
-def test_each_alpha_is_measured_as_if_it_were_alone(
-    measure: Measure, alphas: tuple[float, ...]
-) -> None:
-    sets, plausibilities = case(alphas=alphas)
+def test_each_alpha_is_measured_as_if_it_were_alone(measure: Measure) -> None:
+    sets, plausibilities = case(alphas=(0.1, 0.3))
     together = measure(sets, plausibilities)
-    for alpha in alphas:
+    for alpha in (0.1, 0.3):
         alone = measure(sets.sel(alpha=alpha), plausibilities)
         xr.testing.assert_allclose(together.sel(alpha=alpha), alone, rtol=1e-12)
 
