@@ -74,10 +74,6 @@ def test_a_label_without_answers_has_no_share() -> None:
     np.testing.assert_allclose(together["covered_low"], bonferroni["covered_low"])
 
 
-def table(rows: list[list[float]], **attrs: str) -> xr.DataArray:
-    return labelled(rows, attrs=attrs)
-
-
 def test_entropy_is_that_of_the_books() -> None:
     _, plausibilities = oracle.case(50, 5)
     result = entropy(plausibilities)
@@ -88,11 +84,11 @@ def test_entropy_is_that_of_the_books() -> None:
 
 
 def test_entropy_of_predictions_follows_their_scale() -> None:
-    logits = table([[1.0, 2.0, 3.0], [0.0, 0.0, 0.0]], scale="logit")
+    logits = labelled([[1.0, 2.0, 3.0], [0.0, 0.0, 0.0]], attrs={"scale": "logit"})
     weights = xr.apply_ufunc(np.exp, logits).drop_attrs()
     shares = weights / weights.sum("label")
     np.testing.assert_allclose(entropy(logits), entropy(shares))
-    rounded = table([[0.332, 0.332, 0.332], [0.5, 0.5, 0.005]], scale="probability")
+    rounded = labelled([[0.332, 0.332, 0.332], [0.5, 0.5, 0.005]], attrs={"scale": "probability"})
     assert entropy(rounded)[0] == pytest.approx(np.log(3))
 
 

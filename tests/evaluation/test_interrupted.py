@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
+import subprocess
 import sys
+import textwrap
 import time
+import warnings
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -17,14 +22,12 @@ from components import Failing, Grumbling, Slow
 from plausibly import compare, registry
 from plausibly.errors import InputError
 from plausibly.evaluation.checkpoint import MANIFEST, Checkpoint
-from plausibly.evaluation.design import MethodTable
+from plausibly.evaluation.design import Design, MethodTable, Outcome
 from plausibly.plugin import CALIBRATOR, SCORE
 from plausibly.registry import Registry
 from refusals import refused
 
-from .studies import computed, script, sites, with_warnings
-
-__all__ = ["computed"]
+from .studies import sites
 
 METHODS: dict[str, MethodTable] = {
     "majority-vote": {"calibrator": "majority-vote", "score": "grumbling"},
@@ -53,6 +56,19 @@ def own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "default", lambda: components)
 
 
+def with_warnings(call: Callable[[], xr.Dataset]) -> tuple[xr.Dataset, list[str]]:
+    """Return a study, and what it warned of, with the details and the built-in kind."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        study = call()
+    messages = []
+    for warning in caught:
+        kind = next(base for base in warning.category.__mro__ if base.__module__ == "builtins")
+        details = getattr(warning.message, "details", None)
+        messages.append(f"{kind.__name__}: {warning.message}\n{details}")
+    return study, messages
+
+
 def study(
     folder: Path | None,
     splits: int = 4,
@@ -64,6 +80,20 @@ def study(
 ) -> tuple[xr.Dataset, list[str]]:
     chosen = {**OPTIONS, "splits": splits, "checkpoint": folder, **options}
     return with_warnings(lambda: compare(predictions, plausibilities, methods, **chosen).data)  # type: ignore[arg-type]  # by name
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The splits that are computed in this process, as they are."""
+    numbers: list[int] = []
+    run = Design.run
+
+    def counts(self: Design, number: int) -> Outcome:
+        numbers.append(number)
+        return run(self, number)
+
+    monkeypatch.setattr(Design, "run", counts)
+    return numbers
 
 
 def test_a_stopped_study_continues(tmp_path: Path, computed: list[int]) -> None:
@@ -275,6 +305,49 @@ def test_a_class_that_only_this_process_knows_is_refused(monkeypatch: pytest.Mon
         methods: dict[str, MethodTable] = {"e": {}, "mine": {"calibrator": calibrator}}
         with refused("method-unsent", found):
             compare(*sites(20), methods, splits=2, alphas=0.3, processes=2)
+
+
+SCRIPT = """\
+import os, signal, sys
+import plausibly
+from components import Failing, Slow
+from studies import sites
+
+def main():
+    # What a shell runs in the background ignores interrupts, and so would this.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    predictions, lam = sites()
+{body}
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@contextlib.contextmanager
+def script(folder: Path, body: str, *, guarded: bool = True) -> Iterator[subprocess.Popen[str]]:
+    """Start a script that has `predictions` and `lam`, in a session of its own."""
+    text = SCRIPT.replace("{body}", textwrap.indent(textwrap.dedent(body), "    "))
+    if not guarded:
+        text = text.replace('if __name__ == "__main__":\n    main()', "main()")
+    file = folder / "script.py"
+    file.write_text(text, encoding="utf-8")
+    here = Path(__file__).parent
+    folders = [str(here), str(here.parent / "support"), os.environ.get("PYTHONPATH", "")]
+    path = os.pathsep.join(folders)
+    with subprocess.Popen(
+        [sys.executable, "-W", "ignore", str(file)],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as running:
+        try:
+            yield running
+        finally:
+            running.kill()
 
 
 RUN = """
