@@ -165,6 +165,7 @@ import plausibly_builtins.single_label, plausibly_builtins.combiners
 from plausibly import registry
 registry.default().entries()
 """
+KIT = "import plausibly.testing, plausibly.testing.strategies"
 COMMANDS = "import plausibly.cli.app as a\nfor name in a.SUMMARIES: a.made(name)"
 
 
@@ -176,8 +177,9 @@ COMMANDS = "import plausibly.cli.app as a\nfor name in a.SUMMARIES: a.made(name)
         (PLUGIN, {*ARRAYS, "cattrs", "typer"}),
         # Commands import what they need when they run; their flags need the classes of settings.
         (COMMANDS, {*ARRAYS, "jinja2", "matplotlib"}),
+        (KIT, {"pytest", "_pytest", "hypothesis"}),
     ],
-    ids=["package", "lowest layer and lazy modules", "plugins", "commands"],
+    ids=["package", "lowest layer and lazy modules", "plugins", "commands", "kit"],
 )
 def test_what_is_slow_is_not_loaded_before_it_is_used(code: str, slow: set[str]) -> None:
     code += "\nimport sys; print(*{name.partition('.')[0] for name in sys.modules})"

@@ -1,4 +1,4 @@
-"""A plugin that pip installed, with a format of its own: in Python, commands, a study file."""
+"""Plugins that pip installed, one with a format of its own: in Python, commands, a study file."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from cli_world import LABELS, Ran, make
-from template_world import PROJECT, Environment, build
+from template_world import FORMAT, PROJECT, Environment, build, write_plugins
 
 pytestmark = pytest.mark.timeout(900)
-SOURCES = Path(__file__).parent / "sources"
+PLUGINS = (FORMAT, "many-draws")
+"""The format of the page for authors with its reader, and a calibrator with a parameter."""
 
 
 def needed() -> set[str]:
@@ -35,9 +36,11 @@ def needed() -> set[str]:
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    """An environment with the plugin, plausibly, and what both need: no extra, no test tool."""
+    """An environment with plugins, plausibly, and what all need: no extra, no test tool."""
     wheels = tmp_path_factory.mktemp("distributions") / "wheels"
-    build(wheels, PROJECT, SOURCES / "pairs_reader")
+    sources = tmp_path_factory.mktemp("sources")
+    write_plugins(sources)
+    build(wheels, PROJECT, *(sources / name for name in PLUGINS))
     environment = Environment.made(wheels.with_name("environment"))
     for name in needed():  # those of the environment of the tests
         distribution = metadata.distribution(name)
@@ -46,7 +49,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Environment:
             link = environment.place("purelib") / top
             if not link.exists():
                 link.symlink_to(Path(str(distribution.locate_file(top))))
-    environment.install("--find-links", wheels, "pairs-reader")
+    environment.install("--find-links", wheels, *PLUGINS)
     return environment
 
 
@@ -59,23 +62,23 @@ def test_components_are_checked(installed: Environment, tmp_path: Path) -> None:
     ran = plausibly(installed, "plugins", "check", cwd=tmp_path)
     assert ran.err == ""
     assert [re.sub(r" +", " ", line) for line in ran.out.splitlines()] == [
-        "ok pairs-reader 0.1 aggregator pairs:bradley-terry",
-        "ok pairs-reader 0.1 annotation pairs:pairwise",
-        "ok pairs-reader 0.1 reader pairs:pairwise",
+        "ok many-draws 0.1.0 calibrator many-draws:many-draws",
+        "ok versus 0.1.0 aggregator versus:versus",
+        "ok versus 0.1.0 annotation versus:versus",
+        "ok versus 0.1.0 reader versus:versus",
         "ok 70 of plausibly's components",
         'EXTRA 8 of plausibly\'s components pip install "plausibly[crowd]"',
         'EXTRA 5 of plausibly\'s components pip install "plausibly[ranking]"',
-        "plugins 13, 0 failed",
+        "plugins 14, 0 failed",
     ]
 
 
 def test_components_keep_the_rules_of_the_kit(installed: Environment, tmp_path: Path) -> None:
-    ran = plausibly(installed, "plugins", "check", "pairs", "--rules", cwd=tmp_path)
+    ran = plausibly(installed, "plugins", "check", "versus", "--rules", cwd=tmp_path)
     assert ran.err == ""
-    text = " ".join(ran.out.split())
-    assert "aggregator pairs:bradley-terry: 18 of 19 rules hold, not run: 1 (a table of" in text
-    assert "annotation pairs:pairwise: 18 of 18 rules hold" in text
-    assert "reader pairs:pairwise: 5 of 13 rules hold, not run: 8 (there is no file" in text
+    assert "aggregator versus:versus: 18 of 19 rules hold, not run: 1 (a table of" in ran.text
+    assert "annotation versus:versus: 18 of 18 rules hold" in ran.text
+    assert "reader versus:versus: 5 of 13 rules hold, not run: 8 (there is no file" in ran.text
 
 
 LAZY = """
@@ -83,14 +86,14 @@ import sys
 from plausibly.cli.start import main
 sys.argv = ["plausibly", "--help"]
 assert main() == 0
-assert not {"numpy", "plausibly_builtins", "pairs_reader"} & set(sys.modules)
+assert not {"numpy", "plausibly_builtins", "versus"} & set(sys.modules)
 from plausibly import registry
 from plausibly.plugin import AGGREGATOR, SCORE
 registry.resolve(SCORE, "probability")
-assert "pairs_reader" not in sys.modules
-registry.resolve(AGGREGATOR, "bradley-terry")
-assert "pairs_reader.bradley_terry" in sys.modules
-assert "pairs_reader.reader" not in sys.modules
+assert "versus" not in sys.modules
+registry.resolve(AGGREGATOR, "versus")
+assert "versus.aggregator" in sys.modules
+assert "versus.reader" not in sys.modules
 """
 
 
@@ -105,13 +108,13 @@ alphas = [0.2]
 
 [annotations]
 path = "pairs.csv"
-aggregator = { name = "bradley-terry", rounds = 20 }
+aggregator = "versus"
 
 [predictions]
 path = "probabilities.csv"
 
 [[methods]]
-calibrator = { name = "expected" }
+calibrator = { name = "many-draws", draws = 4 }
 
 [splits]
 count = 3
@@ -120,17 +123,18 @@ count = 3
 
 def test_a_study_file_names_components_of_plugins(installed: Environment, tmp_path: Path) -> None:
     world = make(tmp_path)
-    rows = ["example,annotator,better,worse"]
+    rows = ["task,worker,left,sign,right"]
     for vote in world.path("votes.csv").read_text("utf-8").splitlines()[1:]:
         task, worker, label = vote.split(",")
-        rows += [f"{task},{worker},{label},{another}" for another in LABELS if another != label]
+        rows += [f"{task},{worker},{label},>,{another}" for another in LABELS if another != label]
     world.write("pairs.csv", "\n".join(rows) + "\n")
     world.write("study.toml", STUDY)
     ran = plausibly(installed, "run", "study.toml", cwd=tmp_path)
-    assert "pairs:bradley-terry (rounds 20, prior 0.1)" in " ".join(ran.out.split())
+    assert "pairs.csv (versus:versus, versus): 30 examples" in ran.text
+    assert "aggregator versus:versus" in ran.text
     resolved = tomllib.loads(world.path("plausibly-out/resolved.toml").read_text("utf-8"))
-    named = {"name": "pairs:bradley-terry", "rounds": 20, "prior": 0.1}
-    assert resolved["annotations"]["aggregator"] == named
+    assert resolved["annotations"]["aggregator"] == {"name": "versus:versus"}
+    assert resolved["methods"][0]["calibrator"] == {"name": "many-draws:many-draws", "draws": 4}
     plausibly(installed, "run", "plausibly-out/resolved.toml", "-o", "again", cwd=tmp_path)
     first, second = world.path("plausibly-out/sets.csv"), world.path("again/sets.csv")
     assert first.read_bytes() == second.read_bytes()

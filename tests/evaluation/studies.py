@@ -1,25 +1,16 @@
-"""Small studies and components that misbehave; coverage and intervals by loops over fractions."""
+"""Small studies; coverage and intervals by loops over fractions."""
 
 from __future__ import annotations
 
-import contextlib
 import math
-import os
-import subprocess
-import sys
-import textwrap
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
-import pytest
 import xarray as xr
 
 import refusals
 from plausibly import compare
-from plausibly.evaluation.design import Design, Outcome
 from tables import labelled
 
 
@@ -130,76 +121,6 @@ def sites(examples: int = 60) -> tuple[xr.DataArray, xr.DataArray]:
     predictions, plausibilities = world(examples)
     site = ["north" if i // 2 % 3 else "south" for i in range(examples)]
     return predictions.assign_coords(site=("example", site)), plausibilities
-
-
-def with_warnings(call: Callable[[], xr.Dataset]) -> tuple[xr.Dataset, list[str]]:
-    """Return a study, and what it warned of, with the details and the built-in kind."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        study = call()
-    messages = []
-    for warning in caught:
-        kind = next(base for base in warning.category.__mro__ if base.__module__ == "builtins")
-        details = getattr(warning.message, "details", None)
-        messages.append(f"{kind.__name__}: {warning.message}\n{details}")
-    return study, messages
-
-
-@pytest.fixture
-def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The splits that are computed in this process, as they are."""
-    numbers: list[int] = []
-    run = Design.run
-
-    def counts(self: Design, number: int) -> Outcome:
-        numbers.append(number)
-        return run(self, number)
-
-    monkeypatch.setattr(Design, "run", counts)
-    return numbers
-
-
-SCRIPT = """\
-import os, signal, sys
-import plausibly
-from components import Failing, Slow
-from studies import sites
-
-def main():
-    # What a shell runs in the background ignores interrupts, and so would this.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    predictions, lam = sites()
-{body}
-
-if __name__ == "__main__":
-    main()
-"""
-
-
-@contextlib.contextmanager
-def script(folder: Path, body: str, *, guarded: bool = True) -> Iterator[subprocess.Popen[str]]:
-    """Start a script that has `predictions` and `lam`, in a session of its own."""
-    text = SCRIPT.replace("{body}", textwrap.indent(textwrap.dedent(body), "    "))
-    if not guarded:
-        text = text.replace('if __name__ == "__main__":\n    main()', "main()")
-    file = folder / "script.py"
-    file.write_text(text, encoding="utf-8")
-    here = Path(__file__).parent
-    folders = [str(here), str(here.parent / "support"), os.environ.get("PYTHONPATH", "")]
-    path = os.pathsep.join(folders)
-    with subprocess.Popen(
-        [sys.executable, "-W", "ignore", str(file)],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": path},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as running:
-        try:
-            yield running
-        finally:
-            running.kill()
 
 
 def quiet(*arguments: object, **options: object) -> xr.Dataset:

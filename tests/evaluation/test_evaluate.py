@@ -25,21 +25,11 @@ from . import studies as oracle
 AVERAGES = ("mean", "low", "high")
 
 
-def with_sites(sets: xr.DataArray) -> xr.DataArray:
-    places = np.arange(sets.sizes["example"])
-    return sets.assign_coords(
-        site=("example", np.where(places % 3 == 0, "north", "south")),
-        patient=("example", places // 4),
-        diagnosis=("example", sets["label"].values[places % sets.sizes["label"]]),
-    )
-
-
 @pytest.mark.parametrize("ties", TIES)
 def test_every_example_equals_its_fractions(ties: Ties) -> None:
     sets, plausibilities = oracle.case(60, 4, alphas=(0.1, 0.05))
-    result = evaluate(
-        with_sites(sets), plausibilities, ties=ties, true_label="diagnosis", seed=3
-    ).data
+    sets = sets.assign_coords(diagnosis=("example", np.resize(sets["label"], 60)))
+    result = evaluate(sets, plausibilities, ties=ties, true_label="diagnosis", seed=3).data
     assert result["aggregated_coverage"].dims == ("example", "alpha")
     for alpha in (0.1, 0.05):
         for place, name in enumerate(plausibilities["example"].values):
@@ -84,8 +74,7 @@ def test_averages_and_shares() -> None:
 
 
 def test_groups_are_evaluations_of_their_examples() -> None:
-    sets, plausibilities = oracle.case(90, 4, alphas=(0.2,), seed=2)
-    sets = with_sites(sets)
+    sets, plausibilities = oracle.tagged(90, alphas=(0.2,), seed=2)
     result = evaluate(sets, plausibilities, by="site", cluster="patient", ties="fractional").data
     assert result["group_aggregated_coverage_mean"].dims == ("site", "alpha")
     assert result["group_n"].values.tolist() == [30, 60]
@@ -108,7 +97,7 @@ def test_groups_are_evaluations_of_their_examples() -> None:
     assert (result.attrs["by"], result.attrs["cluster"], result.attrs["clusters"]) == (
         "site",
         "patient",
-        23,
+        45,
     )
 
 

@@ -74,10 +74,6 @@ def test_a_label_without_answers_has_no_share() -> None:
     np.testing.assert_allclose(together["covered_low"], bonferroni["covered_low"])
 
 
-def table(rows: list[list[float]], **attrs: str) -> xr.DataArray:
-    return labelled(rows, attrs=attrs)
-
-
 def test_entropy_is_that_of_the_books() -> None:
     _, plausibilities = oracle.case(50, 5)
     result = entropy(plausibilities)
@@ -88,11 +84,11 @@ def test_entropy_is_that_of_the_books() -> None:
 
 
 def test_entropy_of_predictions_follows_their_scale() -> None:
-    logits = table([[1.0, 2.0, 3.0], [0.0, 0.0, 0.0]], scale="logit")
+    logits = labelled([[1.0, 2.0, 3.0], [0.0, 0.0, 0.0]], attrs={"scale": "logit"})
     weights = xr.apply_ufunc(np.exp, logits).drop_attrs()
     shares = weights / weights.sum("label")
     np.testing.assert_allclose(entropy(logits), entropy(shares))
-    rounded = table([[0.332, 0.332, 0.332], [0.5, 0.5, 0.005]], scale="probability")
+    rounded = labelled([[0.332, 0.332, 0.332], [0.5, 0.5, 0.005]], attrs={"scale": "probability"})
     assert entropy(rounded)[0] == pytest.approx(np.log(3))
 
 
@@ -478,7 +474,6 @@ MEASURES: dict[str, Measure] = {
     "sorted": lambda sets, lam: sorted_coverage(sets, lam),
     "betting": lambda sets, lam: coverage_by(sets, lam, by="label", interval="betting"),
 }
-ALPHAS = pytest.mark.parametrize("alphas", [(), (0.1, 0.3)], ids=["one alpha", "two alphas"])
 
 
 @pytest.fixture(params=list(MEASURES))
@@ -487,7 +482,7 @@ def measure(request: pytest.FixtureRequest) -> Measure:
     return result
 
 
-@ALPHAS
+@pytest.mark.parametrize("alphas", [(), (0.1, 0.3)], ids=["one alpha", "two alphas"])
 def test_nothing_depends_on_the_order_of_rows_labels_or_dims(
     measure: Measure, alphas: tuple[float, ...]
 ) -> None:
@@ -506,13 +501,10 @@ def test_nothing_depends_on_the_order_of_rows_labels_or_dims(
     xr.testing.assert_identical(first, second)
 
 
-@ALPHAS
-def test_each_alpha_is_measured_as_if_it_were_alone(
-    measure: Measure, alphas: tuple[float, ...]
-) -> None:
-    sets, plausibilities = case(alphas=alphas)
+def test_each_alpha_is_measured_as_if_it_were_alone(measure: Measure) -> None:
+    sets, plausibilities = case(alphas=(0.1, 0.3))
     together = measure(sets, plausibilities)
-    for alpha in alphas:
+    for alpha in (0.1, 0.3):
         alone = measure(sets.sel(alpha=alpha), plausibilities)
         xr.testing.assert_allclose(together.sel(alpha=alpha), alone, rtol=1e-12)
 

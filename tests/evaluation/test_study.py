@@ -168,24 +168,17 @@ def test_warnings_of_splits_are_issued_once_with_their_scope() -> None:
     assert vacuous == ["nothing", "0.90, vacuous"]
 
 
-THREE = [
-    {"calibrator": "majority-vote"},
-    {"calibrator": "monte-carlo", "combiner": "average"},
-    {"calibrator": "monte-carlo", "combiner": "maximum"},
-]
-
-
 def test_dims_are_those_of_the_options() -> None:
     predictions, plausibilities = sites(60)
     options: dict[str, object] = {"alphas": 0.2, "splits": 2, "cluster": "patient", "seed": 1}
-    plain = quiet(predictions, plausibilities, THREE, **options)
+    plain = quiet(predictions, plausibilities, METHODS[:3], **options)
     assert plain["set_size"].dims == ("method", "split", "alpha")
     assert plain["n_calibration"].dims == ("split",)
     assert not {"draws", "size", "uses_draws"} & set(plain.coords)
     # Ten draws are the default, and all of the calibration side has 30 examples in pairs.
     for item in (
-        quiet(predictions, plausibilities, THREE, draws=[10, 2], **options).sel(draws=10),
-        quiet(predictions, plausibilities, THREE, sizes=30, **options).isel(size=0),
+        quiet(predictions, plausibilities, METHODS[:3], draws=[10, 2], **options).sel(draws=10),
+        quiet(predictions, plausibilities, METHODS[:3], sizes=30, **options).isel(size=0),
     ):
         for name in ("aggregated_coverage", "set_size", "vacuous", "guaranteed"):
             assert np.array_equal(item[name].values, plain[name].values)
@@ -214,7 +207,7 @@ def test_draws_reach_calibrators_inside_others() -> None:
         name: {"calibrator": first} for name, first in (("plain", Plain()), ("wrapped", Wrapped()))
     }
     study = quiet(
-        predictions, plausibilities, {**methods, "drawn": THREE[1]}, splits=2, draws=[2, 5]
+        predictions, plausibilities, {**methods, "drawn": METHODS[1]}, splits=2, draws=[2, 5]
     )
     assert study["uses_draws"].all()
     for name in ("plain", "wrapped"):
@@ -292,15 +285,6 @@ def test_the_share_is_the_decimal_that_was_typed(percent: int, number: int) -> N
     )
 
 
-def test_splits_follow_names_not_rows() -> None:
-    order = np.random.default_rng(1).permutation(101)
-    groups = np.arange(101) // 7
-    for given_groups in (None, groups):
-        first = split(HASHES, split_keys(3, 0), groups=given_groups)
-        moved = None if given_groups is None else given_groups[order]
-        assert np.array_equal(split(HASHES[order], split_keys(3, 0), groups=moved), first[order])
-
-
 def test_splits_differ_between_numbers_and_seeds() -> None:
     result = [split(HASHES, split_keys(seed, number)) for seed in (0, 1) for number in range(4)]
     assert len({item.tobytes() for item in result}) == 8
@@ -325,19 +309,17 @@ def test_groups_stay_whole_and_their_number_is_the_share(groups: list[int], numb
     assert len(set(codes[chosen])) == len(set(groups)) // 2
 
 
-def uneven() -> tuple[np.ndarray, np.ndarray]:
-    """Names of 60 patients with one example and 2 with 30, and whose each is."""
-    patients = np.concatenate([np.arange(60), np.repeat([60, 61], 30)])
-    return hash_names([f"e{row}" for row in range(120)]), patients
-
-
 @pytest.mark.parametrize("strata", [None, np.zeros(120)])
 @pytest.mark.parametrize("whole", [True, False])
 def test_a_large_group_is_chosen_as_often_as_a_small_one(
     strata: np.ndarray | None, *, whole: bool
 ) -> None:
-    """For the test side of a split, 18 of 62 groups, and for a size of 40 examples, about 20."""
-    hashes, patients = uneven()
+    """Of 60 patients with one example and 2 with 30.
+
+    For the test side of a split, 18 of 62 groups, and for a size of 40 examples, about 20.
+    """
+    hashes = hash_names([f"e{row}" for row in range(120)])
+    patients = np.concatenate([np.arange(60), np.repeat([60, 61], 30)])
     options = {"groups": patients, "strata": strata}
     chosen = [
         split(hashes, split_keys(0, k), test=0.3, **options)

@@ -12,7 +12,7 @@ import pytest
 
 import nets
 import plausibly
-from cli_world import Ran, run
+from cli_world import done, run
 from plausibly import registry
 from plausibly.cli import info
 from plausibly.conformal import FORMAT
@@ -99,12 +99,6 @@ def use(monkeypatch: pytest.MonkeyPatch, made: Registry) -> None:
     monkeypatch.setattr(registry, "default", lambda: made)
 
 
-def plain(ran: Ran) -> str:
-    """Return what was printed on stdout, where nothing else was."""
-    assert (ran.code, ran.err) == (0, "")
-    return ran.out
-
-
 def shown(*lines: str) -> list[str]:
     """Return command lines with what they print."""
     result = []
@@ -163,10 +157,10 @@ def kit(registrar: Registrar) -> None:
 def test_the_list_runs_no_plugin_that_is_off(
     world: Plugins, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    out = plain(run("plugins", "list"))
+    out = done("plugins list").out
     assert "chatty" not in world.imported
     monkeypatch.setenv(STRICT, "1")
-    assert plain(run("plugins", "list")) == out
+    assert done("plugins list").out == out
 
 
 def test_the_kit_checks_components_of_others_and_named_ones(

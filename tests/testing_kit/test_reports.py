@@ -10,13 +10,7 @@ import pytest
 from kit_components import FILE, Bars, Mean, Scaled, Shares, Smoothed, Words, after, changed
 from plausibly import testing
 from plausibly.errors import IncompatibleComponents, warn
-from plausibly.plugin import (
-    AGGREGATOR,
-    READER,
-    SCORE,
-    Floats,
-    Guarantee,
-)
+from plausibly.plugin import AGGREGATOR, READER, SCORE, Floats, Guarantee
 from plausibly.testing import check, check_aggregator
 from plausibly.testing.pytest import rules as pytest_rules
 from refusals import refused
