@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Literal
@@ -16,20 +17,17 @@ from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
 import labelled_records as lr
+import plausibly
 from plausibly.data.annotations import AnnotationTable, Rows, build_table, check_table, order_of
 from plausibly.data.records import Answer, table_from_records
 from plausibly.kernels.masses import ordered_sum, whole
+from plausibly.plugin import ANNOTATION, resolve
 from refusals import refused
 
 Engine = Literal["scipy", "netcdf4"]
 
 
-def single(answer: object) -> Answer:
-    return () if answer is None else ((str(answer), 1, 1.0),)
-
-
-def built(records: object, labels: list[str] | None = None) -> AnnotationTable:
-    return table_from_records("single-label", records, labels, single)  # type: ignore[arg-type]  # of any form
+built = partial(plausibly.build_annotations, "single-label")
 
 
 def small(**changes: object) -> AnnotationTable:
@@ -144,7 +142,7 @@ def test_a_table_survives_pickling_and_copies(table: AnnotationTable) -> None:
 
 @given(lr.records(lr.single_labels))
 def test_records_come_back_as_they_were(records: lr.Records) -> None:
-    table = built(records)
+    table = resolve(ANNOTATION, "single-label").build(records, None)
     example, annotator, label = (
         table[dim].values.tolist() for dim in ("example", "annotator", "label")
     )
@@ -180,7 +178,7 @@ def test_records_that_cannot_be_read_are_named(
     records: list[object], labels: list[str] | None, name: str, result: str
 ) -> None:
     with refused(name, result):
-        built(records, labels)
+        resolve(ANNOTATION, "single-label").build(records, labels)  # type: ignore[arg-type]  # of any form
 
 
 # ---- the summary

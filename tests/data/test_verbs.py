@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,23 +14,12 @@ from hypothesis import given, settings, strategies as st
 import labelled_records as lr
 import plausibly
 from plausibly.data.annotations import AnnotationTable, answered_rows, check_table, rebuilt
-from plausibly.data.records import Answer, table_from_records
 from plausibly.data.select import answered, concat_annotations, select_annotations, to_frame
 from plausibly.data.states import with_left_out
+from plausibly.plugin import ANNOTATION, resolve
 from refusals import refused
 
-
-def single(answer: object) -> Answer:
-    return () if answer is None else ((str(answer), 1, 1.0),)
-
-
-def ranked(answer: object) -> Answer:
-    assert isinstance(answer, list)
-    return tuple((label, rank, 1.0) for rank, block in enumerate(answer, 1) for label in block)
-
-
-def built(records: lr.Records, labels: list[str] | None = None) -> AnnotationTable:
-    return table_from_records("single-label", records, labels, single)
+built = partial(plausibly.build_annotations, "single-label")
 
 
 def rows(table: xr.Dataset) -> list[tuple[str, ...]]:
@@ -39,10 +29,10 @@ def rows(table: xr.Dataset) -> list[tuple[str, ...]]:
 
 
 @given(lr.records(lr.rankings()), st.data())
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_joining_what_was_cut_gives_it_back(records: lr.Records, data: st.DataObject) -> None:
-    whole = table_from_records("mine", records, lr.LABELS, ranked, blocks=True)
-    whole = select_annotations(whole)  # the same table again
+    kind = resolve(ANNOTATION, "partial-ranking")
+    whole = select_annotations(kind.build(records, lr.LABELS))  # the same table again
     examples = whole["example"].values.tolist()
     side = data.draw(st.lists(st.integers(0, 2), min_size=len(examples), max_size=len(examples)))
     chosen = [[e for e, s in zip(examples, side, strict=True) if s == part] for part in (2, 0, 1)]
@@ -50,7 +40,7 @@ def test_joining_what_was_cut_gives_it_back(records: lr.Records, data: st.DataOb
     xr.testing.assert_identical(concat_annotations(parts), whole)
     known = [record for record in records if record[1] is not None]
     if known:
-        whole = table_from_records("mine", known, lr.LABELS, ranked, blocks=True)
+        whole = kind.build(known, lr.LABELS)
         annotators = whole["annotator"].values.tolist()
         first = data.draw(st.lists(st.sampled_from(annotators), unique=True))
         rest = [name for name in annotators if name not in first]
@@ -62,8 +52,9 @@ def test_joining_what_was_cut_gives_it_back(records: lr.Records, data: st.DataOb
 @settings(max_examples=40)
 def test_responses_to_the_same_example_add(first: lr.Records, second: lr.Records) -> None:
     second = [(e, f"{q}'", answer) for e, q, answer in second]
-    joined = concat_annotations([built(first, lr.LABELS), built(second, lr.LABELS)])
-    xr.testing.assert_identical(joined, built(first + second, lr.LABELS))
+    kind = resolve(ANNOTATION, "single-label")
+    joined = concat_annotations([kind.build(part, lr.LABELS) for part in (first, second)])
+    xr.testing.assert_identical(joined, kind.build(first + second, lr.LABELS))
 
 
 def test_select_carries_every_variable(table: AnnotationTable) -> None:
