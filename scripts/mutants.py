@@ -104,7 +104,7 @@ def copy_project(folder: Path, tests: Sequence[str]) -> None:
         "only_mutate": [f"src/{pattern}" for pattern in MUTATED],
         # Tests hold the name and the details of a message, and not its words.
         "do_not_mutate_patterns": [
-            r"^\s*(hint|expected|reason|source) ?= ?f?\"",
+            r"^\s*(hint|expected|reason|source|covers|msg) ?= ?f?[\"']",
             r'^\s*f?"[^"]*",?$',
         ],
         "also_copy": ["docs", "scripts", "benchmarks", *pages],

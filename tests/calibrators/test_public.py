@@ -138,6 +138,9 @@ def test_no_threshold_with_weights() -> None:
         "weights-range", '40 of 40 weights in "weight" are no likelihood ratios', "found -1"
     ):
         calibrated(CALIBRATORS["weights"], weight=-1.0)
+    heavy = predictions(N).assign_coords(weight=("example", ["heavy"] * N))
+    with refused("weights-range", "40 of 40 weights", 'found "heavy"'):
+        plausibly.calibrate(heavy, plausibilities(N), calibrator=CALIBRATORS["weights"])
     for name in ("weights", "group of weights"):
         predictor = calibrated(CALIBRATORS[name])
         with refused(
