@@ -18,7 +18,10 @@ from measured.simulated import Mean, margin
 from measured.worlds import Examples
 from plausibly.guarantee import Guarantee
 
-pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning"),
+]
 
 ALPHAS = ("0.1", "0.3")
 CALIBRATIONS, TEST = 30, 100
