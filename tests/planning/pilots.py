@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 import plausibly
+from plausibly.plugin import build_table
 from tables import labelled
 
 LABELS = ("a", "b", "c", "d")
@@ -34,12 +35,18 @@ def pilot(
         attrs={"scale": "probability"},
     )
     chosen = (rng.random((examples, votes, 1)) > truth.cumsum(axis=1)[:, None, :-1]).sum(axis=2)
-    said = [
-        (name, f"q{number}", LABELS[code])
-        for name, row in zip(names, chosen, strict=True)
-        for number, code in enumerate(row)
-    ]
-    return predictions, plausibly.build_annotations("single-label", said, LABELS)
+    codes = np.arange(examples * votes)
+    table = build_table(
+        "single-label",
+        examples=names,
+        annotators=[f"q{number}" for number in range(votes)],
+        labels=LABELS,
+        response_example=codes // votes,
+        response_annotator=codes % votes,
+        mention_response=codes,
+        mention_label=chosen.ravel(),
+    )
+    return predictions, table
 
 
 Argument: TypeAlias = Any  # of plausibly.plan, which checks it
