@@ -31,7 +31,7 @@ def counted(number: int) -> str:
 
 def an(noun: str) -> str:
     """Return a noun with its article: ``an ndarray``."""
-    return f"an {noun}" if noun.startswith((*"aeiouAEIO", "nd")) else f"a {noun}"
+    return f"an {noun}" if noun.startswith((*"aeioAEIO", "nd")) else f"a {noun}"
 
 
 def listed(items: Iterable[object], *, most: int = 3) -> str:
@@ -162,7 +162,7 @@ def warn(
     source: str = "",
     details: Mapping[str, object] | None = None,
 ) -> None:
-    """Issue a `PlausiblyWarning` of the line from which plausibly was called."""
+    """Issue a `PlausiblyWarning` of the line that called plausibly."""
     issue(
         PlausiblyWarning(
             name, what, expected=expected, found=found, hint=hint, source=source, details=details
@@ -171,7 +171,7 @@ def warn(
 
 
 def issue(message: PlausiblyWarning) -> None:
-    """Issue a warning of the line from which plausibly was called."""
+    """Issue a warning of the line that called plausibly, through plugins too."""
     depth = outermost = 0
     frame: FrameType | None = sys._getframe()
     while frame is not None:

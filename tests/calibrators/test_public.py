@@ -10,6 +10,8 @@ import plausibly
 from calibrators_labelled import CALIBRATORS, Table, inside, plausibilities, predictions
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import IncompatibleComponents, PlausiblyWarning
+from plausibly.kernels.random import hash_names
+from plausibly.plugin import CALIBRATOR, CalibrationData, Keys, resolve
 from refusals import refused, warned
 
 N = 40
@@ -139,8 +141,9 @@ def test_no_threshold_with_weights() -> None:
     ):
         calibrated(CALIBRATORS["weights"], weight=-1.0)
     heavy = predictions(N).assign_coords(weight=("example", ["heavy"] * N))
-    with refused("weights-range", "40 of 40 weights", 'found "heavy"'):
+    with refused("weights-range", "40 of 40 weights", 'found "heavy"') as caught:
         plausibly.calibrate(heavy, plausibilities(N), calibrator=CALIBRATORS["weights"])
+    assert caught.value.source == "predictions"
     for name in ("weights", "group of weights"):
         predictor = calibrated(CALIBRATORS[name])
         with refused(
@@ -228,3 +231,18 @@ def test_sets_say_something_from_the_needed_number_on(
         assert (guarantee.vacuous, guarantee.needed) == (vacuous, needed)
         low = model.copy(data=np.zeros((count, 3)))[:1].assign_coords(example=["new"])
         assert predictor.predict(low, alpha).all() == vacuous
+
+
+def test_a_calibrator_alone_on_plain_arrays() -> None:
+    model, answers = predictions(N), plausibilities(N)
+    data = CalibrationData.of(
+        model.values,
+        answers.values,
+        examples=model["example"].values,
+        labels=model["label"].values.tolist(),
+    )
+    assert data.labels == tuple(model["label"].values)
+    np.testing.assert_array_equal(data.hashes, hash_names(model["example"].values))
+    alone = resolve(CALIBRATOR, "majority-vote").calibrate(data, Keys(0))
+    together = plausibly.calibrate(model, answers, calibrator="majority-vote").pools.calibration
+    np.testing.assert_array_equal(alone.scores, together.scores)

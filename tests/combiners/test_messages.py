@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike
 import cli_world
 import plausibly
 from cli_world import CALIBRATE, make, typed
+from plausibly.calibration.pvalues import Pools, PValues
+from plausibly.calibration.scores import CalibrationScores
 from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import Guarantee
 from plausibly_builtins.combiners.merging import Effective, correlation, worth
@@ -130,3 +132,12 @@ def test_two_copies_of_an_augmentation_are_one_test(effective: Effective) -> Non
     )
     alone = plausibly.calibrate(predictions, plausibilities, calibrator="expected")
     xr.testing.assert_allclose(copies.p_values(twice), alone.p_values(predictions))
+
+
+def test_a_combiner_that_asks_for_more_than_the_mean_reads_what_to_declare() -> None:
+    pools = Pools(CalibrationScores(scores=np.array([[0.2, 0.5]]), separate=False))
+    p = PValues.of(pools, np.array([0.3]))
+    with refused("pair-incompatible", 'needs = "each"'):
+        p.each()
+    with refused("pair-incompatible", 'needs = "smoothed"'):
+        p.smoothed_mean()

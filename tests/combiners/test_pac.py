@@ -265,6 +265,12 @@ def test_the_least_number_that_says_something(bound: str, alpha: str, delta: flo
                 assert (tau == -math.inf) is (n < needed)
 
 
+def test_an_alpha_of_one_is_no_least_alpha() -> None:
+    """Of one example, with delta 1/2: the capital at most doubles, at alpha 1."""
+    rule = Pac(delta=0.5, bound="betting")
+    assert rule.guarantee(Claim(), CalibrationSummary(n=1), Fraction(1, 10)).least_alpha is None
+
+
 @pytest.mark.parametrize("combiner", [Pac(bound="held-out"), Ecdf()])
 def test_without_held_out_examples_the_guarantee_is_vacuous(combiner: Pac | Ecdf) -> None:
     guarantee = combiner.guarantee(Claim(), CalibrationSummary(n=50), Fraction(9, 10))

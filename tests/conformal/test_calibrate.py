@@ -12,8 +12,9 @@ import xarray as xr
 import plausibly
 from kit_components import Mean, changed
 from plausibly.data.annotations import rebuilt
+from plausibly.data.states import read_left_out
 from plausibly.errors import IncompatibleComponents
-from plausibly.plugin import COMBINER, PValues, resolve
+from plausibly.plugin import ANNOTATION, COMBINER, PValues, Record, resolve
 from refusals import refused
 from tables import LABELS, world
 
@@ -53,6 +54,14 @@ def test_annotations_are_aggregated_on_the_way() -> None:
     voted = plausibly.calibrate(PREDICTIONS, votes(), aggregator="majority-vote")
     assert voted.fingerprint != p.fingerprint
     assert plausibly.calibrate(PREDICTIONS[:30], votes(20), only_common=True).n == 20
+
+
+def test_the_group_is_a_coordinate_of_the_predictions() -> None:
+    p = plausibly.calibrate(*world(60), combiner="held-out-rank", cluster="patient")
+    # Ten of twenty patients, with one example of each.
+    assert (p.summary.n, p.summary.n_held_out) == (30, 10)
+    assert p.pools.calibration.denominator is not None
+    assert len(p.pools.calibration.denominator) == 30
 
 
 def with_site(gap: object) -> xr.DataArray:
@@ -116,23 +125,54 @@ def test_combiners_that_do_not_get_what_they_need_say_so() -> None:
         resolve(COMBINER, "held-out-rank").combine(p, None)
 
 
+# ---- aggregation
+
+
+ONE_ANSWER: dict[str, Any] = {  # Any: answers of each kind
+    "single-label": "b",
+    "partial-ranking": [["b"], ["a", "c"]],
+    "label-set": ["b"],
+    "soft-label": {"b": 2.0, "a": 1.0},
+}
+
+
+def table(kind: str, more: list[Record] | None = None) -> xr.Dataset:
+    records: list[Record] = [("e1", "r1", ONE_ANSWER[kind]), ("e2", "r1", ONE_ANSWER[kind])]
+    return resolve(ANNOTATION, kind).build([*records, *(more or [])], ["a", "b", "c"])
+
+
 @pytest.mark.parametrize(
-    ("kind", "answer", "default"),
+    ("kind", "default"),
     [
-        ("single-label", "b", "label-frequency"),
-        ("partial-ranking", [["b"], ["a", "c"]], "inverse-rank"),
-        ("label-set", ["b", "c"], "label-set"),
-        ("soft-label", {"b": 2.0, "a": 1.0}, "soft-label"),
+        ("single-label", "label-frequency"),
+        ("partial-ranking", "inverse-rank"),
+        ("label-set", "label-set"),
+        ("soft-label", "soft-label"),
     ],
 )
-def test_every_kind_has_its_default_aggregator(kind: str, answer: object, default: str) -> None:
-    table = plausibly.build_annotations(kind, [("e1", "r1", answer)], list("abc"))
-    assert plausibly.aggregate(table).identical(plausibly.aggregate(table, default))
+def test_every_kind_has_its_default_aggregator(kind: str, default: str) -> None:
+    result = plausibly.aggregate(table(kind))
+    assert result.identical(plausibly.aggregate(table(kind), default))
+    assert result.dims == ("example", "label")
+    assert list(result.label.values) == ["a", "b", "c"]
+    assert (result.sel(label="b") > 0.5).all()
 
 
-def test_an_aggregator_reads_some_kinds() -> None:
+def test_aggregators_have_kinds_and_parameters() -> None:
+    another = table("single-label").assign_attrs(kind="pairwise")
     with refused("aggregator-missing", 'hint aggregator="NAME"; all: plausibly plugins list'):
-        plausibly.aggregate(rebuilt(votes().assign_attrs(kind="pairwise")))
-    weights = plausibly.build_annotations("soft-label", [("e1", "r1", {"a": 1.0})])
+        plausibly.aggregate(rebuilt(another))
     with refused("kind-unsuitable", "aggregator label-frequency does not read soft-label"):
-        plausibly.aggregate(weights, "label-frequency")
+        plausibly.aggregate(table("soft-label"), "label-frequency")
+    disputed = table("single-label", [("e1", "r2", "a")])
+    for ties, expected in (("first", [1, 0, 0]), ("fractional", [0.5, 0.5, 0])):
+        shares = plausibly.aggregate(disputed, "majority-vote", ties=ties)
+        np.testing.assert_array_equal(shares.sel(example="e1"), expected)
+    with refused("component-parameter", "tie"):
+        plausibly.aggregate(disputed, "majority-vote", tie="first")
+    unanswered = table("single-label", [("e3", "r1", None), ("e4", "r2", "")])
+    with refused("example-unanswered"):
+        plausibly.aggregate(unanswered)
+    shares = plausibly.aggregate(unanswered, unanswered="drop")
+    assert list(shares.example.values) == ["e1", "e2"]
+    assert read_left_out(shares.attrs)["without a response"] == 2

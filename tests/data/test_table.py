@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -175,10 +175,13 @@ def test_records_come_back_as_they_were(records: lr.Records) -> None:
     ],
 )
 def test_records_that_cannot_be_read_are_named(
-    records: list[object], labels: list[str] | None, name: str, result: str
+    records: Any,  # Any: of any form
+    labels: list[str] | None,
+    name: str,
+    result: str,
 ) -> None:
     with refused(name, result):
-        resolve(ANNOTATION, "single-label").build(records, labels)  # type: ignore[arg-type]  # of any form
+        resolve(ANNOTATION, "single-label").build(records, labels)
 
 
 # ---- the summary

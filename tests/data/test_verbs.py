@@ -29,7 +29,7 @@ def rows(table: xr.Dataset) -> list[tuple[str, ...]]:
 
 
 @given(lr.records(lr.rankings()), st.data())
-@settings(max_examples=25)
+@settings(max_examples=40)
 def test_joining_what_was_cut_gives_it_back(records: lr.Records, data: st.DataObject) -> None:
     kind = resolve(ANNOTATION, "partial-ranking")
     whole = select_annotations(kind.build(records, lr.LABELS))  # the same table again

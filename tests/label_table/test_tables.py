@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from linecache import getline
 from pathlib import Path
 from typing import Any
 
@@ -316,6 +317,8 @@ def test_a_reader_of_an_author_warns_once(tmp_path: Path, labels: Path, text: st
     with pytest.warns(PlausiblyWarning) as caught:
         table = plausibly.read_annotations(path, Own(strict), labels)
     assert len(caught) == 1
+    line = getline(caught[0].filename, caught[0].lineno)
+    assert "read_annotations(" in line, "it is of the call, not of the reader"
     assert name_texts(table["label"].values) == ["eczema", "psoriasis", "tinea"]
     wrong = written(tmp_path, "wrong.x", "eczema typo")
     alias = "write it into the column alias of labels.csv, beside its label"

@@ -150,11 +150,8 @@ def check_weights(values: NDArray[np.generic], name: str, *, source: str) -> NDA
 
 def effective_size(weights: NDArray[np.float64]) -> float:
     """Return how many equal weights these are worth: ``(sum w)^2 / sum w^2``; 0 for none."""
-    largest = float(weights.max(initial=0.0))
-    if not largest:
-        return 0.0
-    scaled = weights / largest
-    return float(scaled.sum() ** 2 / (scaled**2).sum())
+    scaled = weights / (weights.max(initial=0.0) or 1.0)
+    return float(scaled.sum() ** 2 / ((scaled**2).sum() or 1.0))
 
 
 class Atoms(NamedTuple):

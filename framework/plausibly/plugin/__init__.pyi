@@ -1,5 +1,6 @@
 from plausibly.calibration.data import (
     CalibrationData as CalibrationData,
+    effective_size as effective_size,
 )
 from plausibly.calibration.pvalues import (
     Pools as Pools,

@@ -80,7 +80,6 @@ class Augmentation:
                 units=masses,
                 row=row,
                 denominator=denominator,
-                label=np.tile(label, (count, 1)),
                 augmentation="separate",
             )
         return CalibrationScores(
@@ -88,7 +87,6 @@ class Augmentation:
             units=np.tile(masses, count),
             row=np.tile(row, count),
             denominator=denominator * count,
-            label=np.tile(label, count)[None, :],
             separate=False,
             augmentation="pooled",
             claim=Claim(

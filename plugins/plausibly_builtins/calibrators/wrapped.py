@@ -21,6 +21,7 @@ from plausibly.plugin import (
     Ints,
     Keys,
     counted,
+    effective_size,
     names,
     resolve,
 )
@@ -252,7 +253,7 @@ class Weighted(Wrapper):
         """Return the inner calibrator's atoms, with the weight of each example."""
         calibration = self._calibrated(data, keys)
         weight = data.weights(self.by, source=f"calibrator {self.name}")
-        worth = _effective_size(weight)
+        worth = effective_size(weight)
         return attrs.evolve(
             calibration,
             weight=weight,
@@ -268,9 +269,3 @@ class Weighted(Wrapper):
                 ),
             ),
         )
-
-
-def _effective_size(weight: NDArray[np.float64]) -> float:
-    """Return how many equal weights these are worth: ``(sum w)^2 / sum w^2``; 0 for none."""
-    scaled = weight / (weight.max(initial=0.0) or 1.0)
-    return float(scaled.sum() ** 2 / ((scaled**2).sum() or 1.0))
