@@ -30,7 +30,10 @@ ODD: st.SearchStrategy[Json] = st.sampled_from(
 OF_OPTIONS = ("component-parameter", "option-unfit", "reader-no-predictions")
 """Messages about options, which come before anything of the file."""
 BINARY = (".gz", ".npy", ".npz", ".xlsx", ".zip")
-pytestmark = pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning"),
+    pytest.mark.filterwarnings("ignore:Reading `.npy` or `.npz` file required:UserWarning"),
+]
 
 
 @cache
