@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import plausibly
-import rankings_oracles as ro
 from plausibly.plugin import Keys
 from plausibly.protocols import AGGREGATOR
 from plausibly.registry import default
@@ -20,8 +20,21 @@ from plausibly_builtins.partial_ranking.points import PartialRanking
 KEYS = Keys(0, "aggregator")
 
 
-def ballots(shared: Path, name: str) -> tuple[list[tuple[float, ro.Ranking]], list[str]]:
-    return ro.preflib(shared / "cases/annotations/preflib" / name)
+def ballots(shared: Path, name: str, unlisted: str = "excluded") -> xr.Dataset:
+    file = shared / "cases/annotations/preflib" / name
+    return plausibly.read_annotations(file, reader={"name": "preflib", "unlisted": unlisted})
+
+
+def count(table: xr.Dataset) -> float:
+    """Return how many ballots there are; without weights each counts once."""
+    return float(table.get("response_weight", xr.ones_like(table["response_example"])).sum())
+
+
+@pytest.fixture(scope="module")
+def dermatologists(shared: Path) -> xr.Dataset:
+    folder = shared / "data/derm_ddx"
+    labels = folder / "dermatology_conditions.txt"
+    return plausibly.read_annotations(folder / "dermatology_selectors.json", labels=labels)
 
 
 @pytest.mark.realdata
@@ -33,9 +46,8 @@ def ballots(shared: Path, name: str) -> tuple[list[tuple[float, ro.Ranking]], li
     ],
 )
 def test_debian_ballots(shared: Path, unlisted: str, known: list[float]) -> None:
-    answers, labels = ballots(shared, "00002-00000001.soi")
-    assert sum(weight for weight, _ in answers) == 475
-    annotations = ro.table({"leader": answers}, labels, unlisted=unlisted)
+    annotations = ballots(shared, "00002-00000001.soi", unlisted)
+    assert count(annotations) == 475
     for prior in (0.0, 1e-6):
         result = PlackettLuce(prior=prior).aggregate(annotations, KEYS).values[0]
         assert result == pytest.approx(known, abs=6e-6)
@@ -56,26 +68,23 @@ def test_debian_ballots(shared: Path, unlisted: str, known: list[float]) -> None
     ],
 )
 def test_ballots_with_ties(shared: Path, name: str, voters: int) -> None:
-    answers, labels = ballots(shared, name)
-    assert sum(weight for weight, _ in answers) == voters
-    annotations = ro.table({"e": answers}, labels)
+    annotations = ballots(shared, name)
+    assert count(annotations) == voters
     result = PlackettLuce().aggregate(annotations, KEYS)
     facts = json.loads(result.attrs["convergence"])
     assert facts["iterations"] < 30
     assert facts["change"] <= 1e-10
-    named = {label for _, ranking in answers for block in ranking for label in block}
-    support = [label for label in labels if label in named]
-    assert (result.sel(label=support) > 0).all()
+    assert (result.isel(label=np.unique(annotations["mention_label"])) > 0).all()
 
 
 @pytest.mark.realdata
-def test_dermatologists(shared: Path) -> None:
-    annotations = ro.dermatologists(shared)
+def test_dermatologists(dermatologists: xr.Dataset) -> None:
+    annotations = dermatologists
     inverse = plausibly.aggregate(annotations, "inverse-rank")
     for name in ("borda", "plackett-luce"):
         result = plausibly.aggregate(annotations, name)
         assert np.array_equal(result.values > 0, inverse.values > 0)
-    part = plausibly.select_annotations(annotations, example=[f"{case:04}" for case in range(100)])
+    part = plausibly.select_annotations(annotations, example=list(map(str, range(100))))
     for name in ("dirichlet", "plackett-luce-draws"):
         drawn = plausibly.aggregate(part, name, draws=3)
         assert drawn.shape == (3, 100, 419)
@@ -118,13 +127,12 @@ def test_the_table_of_aggregators(page: str) -> None:
 
 
 @pytest.mark.realdata
-def test_the_cases(page: str, shared: Path) -> None:
-    table = ro.dermatologists(shared)
-    inverse = plausibly.aggregate(table, "inverse-rank").values
+def test_the_cases(page: str, dermatologists: xr.Dataset) -> None:
+    inverse = plausibly.aggregate(dermatologists, "inverse-rank").values
     best = inverse == inverse.max(axis=1, keepdims=True)
     lines = []
     for shown, (name, params) in CASES.items():
-        values = plausibly.aggregate(table, {"name": name, **params}).values
+        values = plausibly.aggregate(dermatologists, {"name": name, **params}).values
         same = best[np.arange(len(values)), values.argmax(axis=1)].mean()
         lines.append(f"| {shown} | {values.max(axis=1).mean():.3f} | {same:.1%} |")
     assert "\n".join(lines) in page

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.data.annotations import AnnotationTable, build_table
-from plausibly_builtins.partial_ranking.points import PartialRanking
 
 Ranking = Sequence[Sequence[str]]
 Column = NDArray[np.float64]
@@ -87,37 +83,6 @@ def log_likelihood(
                 rest = math.fsum(math.exp(log_utility[label]) for label in sorted(below))
                 total += weight * every_order([log_utility[label] for label in block], rest)
     return total
-
-
-def preflib(path: Path) -> tuple[list[tuple[float, Ranking]], list[str]]:
-    """Return the ballots of a PrefLib file with their counts, and all alternatives, by number."""
-    ballots: list[tuple[float, Ranking]] = []
-    number = 0
-    for line in path.read_text("utf-8").splitlines():
-        if line.startswith("# NUMBER ALTERNATIVES:"):
-            number = int(line.rpartition(":")[2])
-        elif not line.startswith("#"):
-            count, _, order = line.partition(": ")
-            blocks = []
-            for part in order.replace("},", "} ").replace(",{", " {").split():
-                tied = part.startswith("{")
-                members = part.strip("{}").split(",")
-                blocks += [members] if tied else [[item] for item in members]
-            ballots.append((float(count), blocks))
-    return ballots, [str(item + 1) for item in range(number)]
-
-
-def dermatologists(shared: Path) -> xr.Dataset:
-    """Return the annotation table of the dermatologists' rankings."""
-    folder = shared / "data/derm_ddx"
-    conditions = (folder / "dermatology_conditions.txt").read_text("utf-8").splitlines()
-    cases = json.loads((folder / "dermatology_selectors.json").read_text("utf-8"))
-    records = [
-        (f"{case:04}", None, [[conditions[k] for k in block] for block in ranking])
-        for case, readers in enumerate(cases)
-        for ranking in readers
-    ]
-    return PartialRanking().build(records, conditions)
 
 
 def ranked(utility: Column, uniform: Column) -> list[int]:
