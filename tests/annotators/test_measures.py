@@ -14,7 +14,7 @@ from hypothesis import given, settings, strategies as st
 from numpy.typing import NDArray
 
 import plausibly
-from eval_said import check, said
+from call_files import each_call
 from plausibly.annotators import average_overlap
 from plausibly.annotators.answers import Resampling
 from plausibly.evaluation.result import decimal
@@ -306,9 +306,7 @@ def test_a_constant_measure_has_no_interval() -> None:
     assert np.isnan([float(result["low"]), float(result["high"])]).all()
 
 
-@said(__file__)
-def test_each_call_gives_its_text(call: str, text: str) -> None:
-    check(call, text, globals())
+test_each_call_gives_its_text = each_call(__file__, globals())
 
 
 # ---- published data

@@ -15,8 +15,8 @@ from hypothesis import given, settings, strategies as st
 from numpy.typing import ArrayLike
 
 import plausibly
+from call_files import each_call
 from cli_world import World, make, run
-from eval_said import check, said
 from memory import at_most
 from plausibly.annotators import (
     Agreement,
@@ -339,7 +339,5 @@ def test_many_groups_and_labels_are_cut() -> None:
     assert all(len(line) <= 80 for line in text.splitlines())
 
 
-@said(__file__)
-def test_each_call_gives_its_text(world: World, call: str, text: str) -> None:
-    """In a folder of files, which the commands read."""
-    check(call, text, globals())
+# In a folder of files, which the commands read.
+test_each_call_gives_its_text = each_call(__file__, globals(), "world")

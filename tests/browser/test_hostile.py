@@ -13,18 +13,22 @@ from report_world import of_new, world
 
 from .page import (
     NARROW,
+    READERS,
     WIDE,
     choose,
+    findings,
     found_words,
     listed_cases,
     open_case,
     opened,
     overflowing,
+    ranked,
+    report,
     unfold,
     violations,
+    written,
     wrong_counts,
 )
-from .reports import READERS, findings, ranked, report, written
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

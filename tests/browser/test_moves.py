@@ -13,16 +13,20 @@ from plausibly.report.model import ReportData
 from report_world import table
 
 from .page import (
+    FINDINGS,
     NARROW,
+    READERS,
     choose,
+    findings,
     found_words,
     listed_cases,
     open_case,
     opened,
+    report,
     until,
+    written,
     wrong_counts,
 )
-from .reports import FINDINGS, READERS, findings, report, written
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -9,8 +9,18 @@ import pytest
 
 from plausibly.report.model import ReportData
 
-from .page import NARROW, WIDE, Scheme, opened, overflowing, unfold, violations
-from .reports import findings, report, written
+from .page import (
+    NARROW,
+    WIDE,
+    Scheme,
+    findings,
+    opened,
+    overflowing,
+    report,
+    unfold,
+    violations,
+    written,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

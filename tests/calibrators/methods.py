@@ -13,11 +13,10 @@ from itertools import permutations, product as pairs
 from typing import Literal, TypeAlias
 
 from calibrators_labelled import Table, inside
-from exact_bags import Law
+from exact_checks import Law
 from exact_oracles import vote
 
-from .product import Product, combiner
-from .worlds import Case, World, cases, spaced_cases
+from .worlds import Case, Product, World, cases, combiner, spaced_cases
 
 ONE, ZERO = Fraction(1), Fraction(0)
 TENTH, THIRD, HALF = Fraction(1, 10), Fraction(1, 3), Fraction(1, 2)

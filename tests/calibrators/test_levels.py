@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from calibrators_labelled import inside
-from exact_bags import Law, excess
+from exact_checks import Law, excess
 from plausibly.calibration.pvalues import PValues
 from plausibly.conformal.calibrate import held_out_scores
 
@@ -28,8 +28,18 @@ from .methods import (
     by_group,
     by_patient,
 )
-from .product import GivenKeys, Product, combiner, hash_of, middle
-from .worlds import Case, World, cases, spaced_cases, worlds
+from .worlds import (
+    Case,
+    GivenKeys,
+    Product,
+    World,
+    cases,
+    combiner,
+    hash_of,
+    middle,
+    spaced_cases,
+    worlds,
+)
 
 WITHIN = inside("mondrian", "group", inside("clustered", "patient"))
 

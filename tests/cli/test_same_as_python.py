@@ -10,8 +10,7 @@ import pytest
 import xarray as xr
 
 import plausibly
-from cli_calibrators import VIEWS, make
-from cli_world import CALIBRATE, EVALUATE, Ran, World, done, refused, run, typed
+from cli_world import CALIBRATE, EVALUATE, VIEWS, Ran, World, done, make_views, refused, run, typed
 from memory import at_most
 from plausibly.config.load import key
 from plausibly.data.validate import SCALES
@@ -268,7 +267,7 @@ KNOWN = "predict p.nc -o s.csv -p new.csv -e new_patients.csv"
 
 @pytest.fixture
 def weighted(here: Path) -> World:
-    return make(here)
+    return make_views(here)
 
 
 def calibrated(calibrator: str, model: str = "-p probabilities.csv") -> Ran:

@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import cli_calibrators
 import cli_world
 import cut_docs
 import run_pages
@@ -96,7 +95,7 @@ def test_blocks_show_what_they_print(name: str, tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 def test_calibrators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    cli_calibrators.make(tmp_path, risks="labels.csv")
+    cli_world.make_views(tmp_path, risks="labels.csv")
     check(without_study_file("calibrators", tmp_path), 11)
 
 

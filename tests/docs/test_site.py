@@ -14,8 +14,7 @@ import pytest
 import cut_docs
 import draw_docs
 import plausibly
-from cli_calibrators import make
-from cli_world import run
+from cli_world import make_views, run
 from plausibly.conformal.aggregate import DEFAULT_AGGREGATORS
 from plausibly.protocols import AGGREGATOR, CALIBRATOR, COMBINER, SCORE
 from plausibly.registry import default
@@ -232,7 +231,7 @@ def test_tables_of_methods_state_the_levels(
 ) -> None:
     """That of the README names a score too."""
     monkeypatch.chdir(tmp_path)
-    make(tmp_path)
+    make_views(tmp_path)
     examples = plausibly.read_examples("patients.csv")
     labels = plausibly.read_labels("risks.csv")
     model = plausibly.read_predictions("probabilities.csv", labels=labels)

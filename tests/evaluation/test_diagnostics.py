@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from scipy.special import stdtrit
 from scipy.stats import ks_2samp
 
-from eval_said import check, said
+from call_files import each_call
 from plausibly import aggregate, build_annotations, calibrate
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data.select import select_annotations
@@ -245,9 +245,7 @@ SOME_VOTES = select_annotations(table(RECORDS), example=[f"e{i:03d}" for i in ra
 UNNAMED = table([(example, None, answer) for example, _, answer in RECORDS])
 
 
-@said(__file__)
-def test_each_call_gives_its_text(call: str, text: str) -> None:
-    check(call, text, globals())
+test_each_call_gives_its_text = each_call(__file__, globals())
 
 
 # ---- copies and shifts

@@ -11,7 +11,7 @@ import xarray as xr
 from hypothesis import given, settings, strategies as st
 
 import plausibly
-from eval_said import check, said
+from call_files import each_call
 from plausibly.annotators import Agreement
 from plausibly.evaluation import Evaluation, Sensitivity, Study, evaluate, interval
 from plausibly.evaluation.design import read_methods
@@ -211,9 +211,7 @@ def test_a_result_prints_at_most_25_lines_of_80_columns(alphas: list[float]) -> 
         assert isinstance(item.data, xr.Dataset)
 
 
-@said(__file__)
-def test_each_call_gives_its_text(call: str, text: str) -> None:
-    check(call, text, globals())
+test_each_call_gives_its_text = each_call(__file__, globals())
 
 
 # ---- kernels

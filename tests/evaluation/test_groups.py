@@ -16,7 +16,7 @@ from hypothesis import given, settings, strategies as st
 from numpy.typing import NDArray
 from scipy.stats import entropy as reference
 
-from eval_said import check, said
+from call_files import each_call
 from plausibly.data.plausibilities import to_sparse
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.evaluation import (
@@ -306,9 +306,7 @@ def test_rows_as_data() -> None:
     assert part_rows(plain) == [{"mean_age": 3.0, "x": {"mean": 2.0, "low": 1.0, "high": 4.0}}]
 
 
-@said(__file__)
-def test_each_call_gives_its_text(call: str, text: str) -> None:
-    check(call, text, globals())
+test_each_call_gives_its_text = each_call(__file__, globals())
 
 
 # ---- worst slabs

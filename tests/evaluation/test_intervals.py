@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from eval_said import check, said
+from call_files import each_call
 from plausibly.evaluation.intervals import METHODS, IntervalMethod, interval
 from plausibly.evaluation.result import ends
 from plausibly.kernels.types import Ints
@@ -226,6 +226,4 @@ VALUES, WEIGHTS = np.array([0.2, 0.9, 0.4]), np.array([0.5, 0.0, 0.25])
 SIX, THREE = np.array([1.0, 0.5, 0.25, 0.75, 1.0, 1.0]), np.array([7, 7, 3, 3, 5, 5])
 
 
-@said(__file__)
-def test_intervals_of_special_cases(call: str, text: str) -> None:
-    check(call, text, globals())
+test_each_call_gives_its_text = each_call(__file__, globals())

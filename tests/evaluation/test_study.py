@@ -17,7 +17,7 @@ import xarray as xr
 from hypothesis import assume, given, strategies as st
 
 import plausibly
-from eval_said import check, said
+from call_files import each_call
 from plausibly import calibrate, compare
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.evaluation import Study, evaluate
@@ -263,9 +263,7 @@ def test_data_that_holds_no_study_is_refused(tmp_path: Path) -> None:
         plausibly.load_study(tmp_path / "y.nc")
 
 
-@said(__file__)
-def test_each_call_gives_its_text(call: str, text: str) -> None:
-    check(call, text, globals())
+test_each_call_gives_its_text = each_call(__file__, globals())
 
 
 # ---- splits

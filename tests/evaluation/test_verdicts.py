@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 
 import plausibly
-from eval_said import check, said
+from call_files import each_call
 from plausibly.evaluation import Evaluation, Sensitivity, Study, evaluate
 from plausibly.evaluation.intervals import interval
 from plausibly.evaluation.splits import split, split_keys, split_seed
@@ -289,6 +289,4 @@ def test_of_many_alphas_the_first_are_printed_with_their_verdicts() -> None:
     assert last == "(19 more values of alpha: .lines())"
 
 
-@said(__file__)
-def test_each_call_gives_its_text(call: str, text: str) -> None:
-    check(call, text, globals())
+test_each_call_gives_its_text = each_call(__file__, globals())

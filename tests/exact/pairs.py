@@ -1,20 +1,22 @@
-"""Pairs of calibrator and combiner, and what the oracle says of each in a world.
-
-From the project come the uniforms of the named streams and nothing else: which examples are held
-out and which labels are drawn follow from them here by fractions.
-"""
+"""Pairs of calibrator and combiner, what the oracle says of each in a world, and given draws."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
+import attrs
+import numpy as np
+
 import plausibly
-from exact_oracles import Calibration, Rule, drawn, expected, label_at, vote
-from exact_worlds import World
+from exact_oracles import Calibration, Rule, World, drawn, expected, label_at, vote
+from plausibly.calibration.data import CalibrationData
+from plausibly.calibration.scores import CalibrationScores
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Ints
 
 RULES = (
     Rule("average"),
@@ -108,3 +110,26 @@ def oracle(pair: Pair, world: World) -> Oracle:
             label = label_at(world.masses[i], keyed[i][0])
         rhos.append(calibration.mean(world.scores[i][label]))
     return calibration, rhos
+
+
+@attrs.frozen(kw_only=True)
+class GivenDraws:
+    """Monte Carlo calibration whose labels were drawn elsewhere.
+
+    Attributes
+    ----------
+    labels : mapping of int to tuple of int
+        For the hash of each example's name the codes of its m labels.
+    """
+
+    labels: Mapping[int, tuple[int, ...]]
+
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
+        codes = np.array([self.labels[int(name)] for name in data.hashes], dtype=np.int32).T
+        return CalibrationScores(scores=data.scores_at(codes))
+
+
+def given_draws(names: Sequence[str], labels: Ints) -> GivenDraws:
+    """Return the calibrator that gives label ``labels[j, i]`` to draw j of the i-th name."""
+    hashes = hash_names(names).tolist()
+    return GivenDraws(labels={item: tuple(labels[:, i]) for i, item in enumerate(hashes)})

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import plausibly
-from exact_worlds import World, worlds
+from exact_oracles import World, worlds
 from plausibly.errors import IncompatibleComponents
 
 from .pairs import PAIRS, REFUSED, Oracle, Pair, calibrate, oracle

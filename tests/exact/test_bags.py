@@ -13,8 +13,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from exact_bags import Law, excess, law_of, outcomes, random_bag, voted_outcomes
 from exact_checks import (
+    Law,
     bags,
     check_average,
     check_drawn,
@@ -22,18 +22,21 @@ from exact_checks import (
     check_guarantee,
     check_masses,
     check_split,
-)
-from exact_oracles import Drawn, Rule
-from exact_product import (
     combiner,
     decide_by_p,
     decide_by_threshold,
     decide_guaranteed,
+    excess,
+    law_of,
+    outcomes,
     p_values,
     pools_of,
     product_p,
+    random_bag,
     recovered,
+    voted_outcomes,
 )
+from exact_oracles import Drawn, Rule
 from plausibly.calibration.data import ArrayScores, CalibrationData
 from plausibly.calibration.examples import HashedNames
 from plausibly.calibration.pvalues import Pools
@@ -42,7 +45,7 @@ from plausibly.kernels.sparse import Dense
 from plausibly.protocols import CALIBRATOR
 from plausibly.registry import resolve
 
-from .mutants import DELTA
+from .test_mutants import DELTA
 
 AVERAGE = Rule("average")
 HALF = Fraction(1, 2)

@@ -14,15 +14,14 @@ import pytest
 from numpy.typing import NDArray
 
 import plausibly
-from exact_oracles import Rule, algorithm_rank, algorithm_threshold, drawn
-from exact_product import combiner, p_values, pools_of, threshold_of
-from exact_worlds import table
+from exact_checks import combiner, p_values, pools_of, threshold_of
+from exact_oracles import Rule, algorithm_rank, algorithm_threshold, drawn, table
 from plausibly.kernels import coverage
 from plausibly.kernels.coverage import Ties
 from plausibly.kernels.ranks import order_statistic
 from plausibly.kernels.types import Floats, Ints
 
-from .calibrators import given_draws
+from .pairs import given_draws
 
 pytestmark = pytest.mark.realdata
 

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from exact_bags import Law, excess, law_of, oracle_p, random_bag, voted_outcomes
+from exact_checks import Law, excess, law_of, oracle_p, random_bag, voted_outcomes
 from exact_oracles import (
     Drawn,
     Rule,

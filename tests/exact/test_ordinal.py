@@ -17,7 +17,7 @@ import xarray as xr
 from hypothesis import HealthCheck, given, settings
 
 import plausibly
-from exact_worlds import World, worlds
+from exact_oracles import World, worlds
 from plausibly.kernels.types import Bools, Floats
 from scores_oracles import hull
 from tables import labelled, shares

@@ -14,7 +14,7 @@ import pytest
 import xarray as xr
 
 import plausibly
-from exact_realdata import NAMES, load
+from exact_oracles import NAMES, load
 
 pytestmark = [
     pytest.mark.realdata,

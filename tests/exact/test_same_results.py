@@ -12,7 +12,7 @@ import xarray as xr
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 import plausibly
-from exact_worlds import World, plausibilities_of, table, worlds
+from exact_oracles import World, plausibilities_of, table, worlds
 from plausibly.conformal.predictor import ConformalPredictor
 
 from .pairs import PAIRS, Pair, calibrate

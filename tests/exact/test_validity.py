@@ -14,7 +14,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import plausibly
-from exact_worlds import table
+from exact_oracles import table
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Hashes
 

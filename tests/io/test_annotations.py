@@ -14,8 +14,7 @@ from hypothesis import given, settings, strategies as st
 import cases_net
 import io_files
 import plausibly
-from io_files import refusal, written
-from io_tables import KINDS, same, tables
+from io_files import KINDS, refusal, same, tables, written
 from kit_components import FILE, Bars, after, changed
 from plausibly import registry
 from plausibly.config.hints import as_options

@@ -19,8 +19,7 @@ import xarray as xr
 from hypothesis import given, settings, strategies as st
 
 import plausibly
-from io_files import csv_text, refusal, written
-from io_tables import several
+from io_files import csv_text, refusal, several, written
 from plausibly.io.frames import text_table
 from plausibly.io.text import read_table
 

@@ -11,8 +11,7 @@ import xarray as xr
 from hypothesis import given, settings, strategies as st
 
 import plausibly
-from io_files import refusal, written
-from io_tables import EXACT, plausibilities, same
+from io_files import EXACT, plausibilities, refusal, same, written
 from plausibly.data.plausibilities import to_sparse
 from plausibly.io.plausibilities import Form, read_plausibilities, write_plausibilities
 from readme_world import tables

@@ -17,8 +17,7 @@ import xarray as xr
 from hypothesis import given, settings, strategies as st
 
 import plausibly
-from io_files import refusal, written
-from io_tables import GUARANTEES, prediction_sets
+from io_files import GUARANTEES, prediction_sets, refusal, written
 from plausibly.atomic import noting_replaced
 from plausibly.errors import InputError
 from plausibly.io.sets import read_sets, write_sets

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-import exact_realdata
+import exact_oracles
 import plausibly
-from eval_said import check, said
+from call_files import each_call
 from plausibly.conformal.aggregate import aggregate
 from plausibly.data.plausibilities import Plausibilities
 from plausibly.kernels.random import Keys, hash_names
@@ -217,9 +217,7 @@ def test_the_rank_is_that_of_algorithm_1(n: int, draws: int, alpha: Fraction) ->
 EDGE = Law.of(TENTH, np.array([8, 9, 10]), math.inf, Shares(between=0.03, within=0.06, atom=0.4))
 
 
-@said(__file__)
-def test_each_call_gives_its_text(call: str, text: str) -> None:
-    check(call, text, globals())
+test_each_call_gives_its_text = each_call(__file__, globals())
 
 
 # ---- real pilots
@@ -240,7 +238,7 @@ SPLITS = 60
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PREDICTED)
 def test_random_halves_spread_as_predicted(shared: Path, name: str) -> None:
-    predictions, plausibilities = exact_realdata.load(shared, name)
+    predictions, plausibilities = exact_oracles.load(shared, name)
     methods: dict[str, dict[str, object]] = {
         "1": {"calibrator": "monte-carlo", "draws": 1},
         "10": {"calibrator": "monte-carlo", "draws": 10},
@@ -261,7 +259,7 @@ def test_random_halves_spread_as_predicted(shared: Path, name: str) -> None:
 @pytest.mark.parametrize("name", DESIGN_EFFECTS)
 def test_design_effects(shared: Path, name: str) -> None:
     cluster, effect = DESIGN_EFFECTS[name]
-    predictions, plausibilities = exact_realdata.load(shared, name)
+    predictions, plausibilities = exact_oracles.load(shared, name)
     arrays = np.load(shared / "data" / name / "data.npz", allow_pickle=False)
     predictions = predictions.assign_coords({cluster: ("example", arrays[cluster].astype(str))})
     grouped, alone = (

@@ -14,8 +14,8 @@ import pytest
 import xarray as xr
 
 import plausibly
+from call_files import each_call
 from cli_world import run
-from eval_said import check, said
 from plausibly.data.annotations import rebuilt
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.kernels.random import Keys
@@ -224,10 +224,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
-@pytest.mark.usefixtures("folder")
-@said(__file__)
-def test_each_call_gives_its_text(call: str, text: str) -> None:
-    check(call, text, globals())
+test_each_call_gives_its_text = each_call(__file__, globals(), "folder")
 
 
 @pytest.mark.usefixtures("folder")

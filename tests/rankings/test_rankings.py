@@ -1,4 +1,4 @@
-"""Aggregators of rankings against equations: Plackett-Luce and its draws, Borda, Dirichlet."""
+"""Aggregators of rankings against equations, on real ballots, and the figures of their page."""
 
 from __future__ import annotations
 
@@ -6,23 +6,25 @@ import json
 import math
 import re
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
+import xarray as xr
 from hypothesis import given, settings, strategies as st
 from scipy.optimize import minimize
 from scipy.special import bdtr, betainc
 
 import labelled_records as lr
 import plausibly
-import rankings_oracles as ro
 from plausibly.errors import InputError
 from plausibly.kernels.random import hash_names
 from plausibly.plugin import AGGREGATOR, Keys, resolve
+from plausibly.registry import default
 from plausibly_builtins.partial_ranking.plackett_luce import PlackettLuce, derivatives, log_chances
 from plausibly_builtins.partial_ranking.plackett_luce_draws import PlackettLuceDraws
-from plausibly_builtins.partial_ranking.points import Borda
+from plausibly_builtins.partial_ranking.points import Borda, PartialRanking
 from plausibly_builtins.single_label.votes import SingleLabel
 from refusals import quiet, refused, warned
 
@@ -35,9 +37,9 @@ UTILITIES = st.floats(-40.0, 40.0)
 @given(st.lists(UTILITIES, min_size=1, max_size=6) | st.lists(UTILITIES, min_size=7, max_size=10))
 def test_chances_of_blocks_are_those_of_every_order(phi: list[float]) -> None:
     result = log_chances(np.array([phi]))[0]
-    assert result == pytest.approx(ro.by_subsets(phi, 1.0), rel=1e-12, abs=1e-13)
+    assert result == pytest.approx(lr.by_subsets(phi, 1.0), rel=1e-12, abs=1e-13)
     if len(phi) <= 6:
-        assert result == pytest.approx(ro.every_order(phi, 1.0), rel=1e-13, abs=1e-14)
+        assert result == pytest.approx(lr.every_order(phi, 1.0), rel=1e-13, abs=1e-14)
 
 
 def test_utilities_that_are_no_floats() -> None:
@@ -81,13 +83,13 @@ def test_many_blocks_are_each_what_they_are_alone() -> None:
 
 
 Parameter: TypeAlias = Any  # by its name; what checks it is the component
-Answers: TypeAlias = list[tuple[float, ro.Ranking]]
+Answers: TypeAlias = list[tuple[float, lr.Ranking]]
 KEYS = Keys(0, "aggregator")
 LABELS = ["b", "Ä", "a", "0"]
 
 
 def fitted(answers: Answers, unlisted: str = "excluded", **params: Parameter) -> dict[str, float]:
-    annotations = ro.table({"e": answers}, LABELS, unlisted=unlisted)
+    annotations = lr.table({"e": answers}, LABELS, unlisted=unlisted)
     result = PlackettLuce(**params).aggregate(annotations, KEYS)
     return dict(zip(LABELS, result.values[0].tolist(), strict=True))
 
@@ -102,15 +104,15 @@ def fitted(answers: Answers, unlisted: str = "excluded", **params: Parameter) ->
 )
 def test_no_other_utilities_are_as_likely(answers: Answers, excluded: bool, prior: float) -> None:
     unlisted = "excluded" if excluded else "unknown"
-    annotations = ro.table({"e": answers}, lr.LABELS, unlisted=unlisted)
+    annotations = lr.table({"e": answers}, lr.LABELS, unlisted=unlisted)
     result = PlackettLuce(prior=prior).aggregate(annotations, KEYS).values[0]
     support = sorted({label for _, ranking in answers for block in ranking for label in block})
     assert {lr.LABELS[k] for k in np.flatnonzero(result)} == set(support)
 
-    def lost(phi: ro.Column) -> float:
+    def lost(phi: lr.Column) -> float:
         logs = phi - np.logaddexp.reduce(phi)
         named = dict(zip(support, logs.tolist(), strict=True))
-        return -ro.log_likelihood(answers, named, excluded=excluded) - prior * float(logs.sum())
+        return -lr.log_likelihood(answers, named, excluded=excluded) - prior * float(logs.sum())
 
     ours = np.log([result[lr.LABELS.index(label)] for label in support])
     best = minimize(lost, np.zeros(len(support)), method="BFGS", options={"gtol": 1e-6})
@@ -167,7 +169,7 @@ def test_hard_problems_converge(prior: float) -> None:
         for at in range(14)
         for back, weight in ((0, 500.0), (1, 1.0))
     ]
-    annotations = ro.table({"e": answers}, labels, unlisted="unknown")
+    annotations = lr.table({"e": answers}, labels, unlisted="unknown")
     result = PlackettLuce(prior=prior).aggregate(annotations, KEYS)
     convergence = json.loads(result.attrs["convergence"])
     assert convergence["iterations"] < 60
@@ -181,7 +183,7 @@ def test_hard_problems_converge(prior: float) -> None:
 def test_without_a_prior_one_side_is_refused() -> None:
     one_sided: Answers = [(2.0, [["a"], ["b"]])]
     both: Answers = [(2.0, [["a"], ["b"]]), (1.0, [["b"], ["a"]])]
-    annotations = ro.table({"e": one_sided, "f": both, "g": [(1.0, [["a"]])]}, LABELS)
+    annotations = lr.table({"e": one_sided, "f": both, "g": [(1.0, [["a"]])]}, LABELS)
     with refused("ranking-one-sided", "hint prior = 0.5, or another above 0"):
         PlackettLuce(prior=0.0).aggregate(annotations, KEYS)
     part = plausibly.select_annotations(annotations, example=["f", "g"])
@@ -190,7 +192,7 @@ def test_without_a_prior_one_side_is_refused() -> None:
 
 
 def test_too_few_steps_are_warned_of() -> None:
-    annotations = ro.table({"e": [(7.0, [["a"], ["b"], ["0"]])]}, LABELS)
+    annotations = lr.table({"e": [(7.0, [["a"], ["b"], ["0"]])]}, LABELS)
     with warned("not-converged", "changes by 0.5", "hint iterations = 10"):
         PlackettLuce(iterations=1).aggregate(annotations, KEYS)
 
@@ -207,17 +209,17 @@ def drawn(
     draws: int,
     unlisted: str = "excluded",
     **params: Parameter,
-) -> ro.Column:
+) -> lr.Column:
     """Return draws (draw, label), one each of as many examples with the same rankings."""
     params.setdefault("warm_up", 15)
-    annotations = ro.table({str(e): answers for e in range(draws)}, LABELS, unlisted=unlisted)
+    annotations = lr.table({str(e): answers for e in range(draws)}, LABELS, unlisted=unlisted)
     with quiet():  # of one chain alone little is known
         result = PlackettLuceDraws(draws=1, **params).aggregate(annotations, KEYS)
-    values: ro.Column = result.values[0]
+    values: lr.Column = result.values[0]
     return values
 
 
-def assert_distributed(values: ro.Column, cdf: ro.Column) -> None:
+def assert_distributed(values: lr.Column, cdf: lr.Column) -> None:
     """Demand that values follow a distribution: Kolmogorov's distance at level 1e-6."""
     n = values.size
     sorted_cdf = np.sort(cdf)
@@ -278,7 +280,7 @@ def test_ties_against_the_integral(unlisted: str, prior: float) -> None:
         assert (np.abs((result**power).mean(axis=0) - exact) < 4.5 * error + 2e-4).all()
 
 
-def _stick(uniform: ro.Column, first: float, second: float) -> tuple[ro.Column, ro.Column]:
+def _stick(uniform: lr.Column, first: float, second: float) -> tuple[lr.Column, lr.Column]:
     """Return points of (0, 1) from a grid, each with its mass of Beta(first, second)."""
     # x = sin^2(pi u / 2) takes both poles of the density away
     angle = np.pi * uniform / 2
@@ -288,7 +290,7 @@ def _stick(uniform: ro.Column, first: float, second: float) -> tuple[ro.Column, 
 
 
 def test_keyed_by_seed_and_example() -> None:
-    annotations = ro.table({"e": TIES, "f": TIES}, LABELS)
+    annotations = lr.table({"e": TIES, "f": TIES}, LABELS)
     first, second = (
         PlackettLuceDraws(draws=3).aggregate(annotations, Keys(seed, "aggregator"))
         for seed in (0, 1)
@@ -309,7 +311,7 @@ def test_utilities_that_are_hardly_floats() -> None:
 
 
 def test_convergence_is_reported() -> None:
-    annotations = ro.table({"e": TIES}, LABELS)
+    annotations = lr.table({"e": TIES}, LABELS)
     result = PlackettLuceDraws().aggregate(annotations, KEYS)
     facts = json.loads(result.attrs["convergence"])
     assert facts["sweeps"] == 50
@@ -325,7 +327,7 @@ def test_a_slow_chain_is_warned_of() -> None:
         for at in range(24)
         for back in (0, 1)
     ]
-    annotations = ro.table({"chain": answers}, labels, unlisted="unknown")
+    annotations = lr.table({"chain": answers}, labels, unlisted="unknown")
     pieces = ("after 20 sweeps, draws of 1 example (chain)", "expected 1% of the start or less")
     with warned("not-converged", *pieces) as caught:
         PlackettLuceDraws(draws=40, warm_up=20).aggregate(annotations, KEYS)
@@ -339,7 +341,7 @@ def test_a_slow_chain_is_warned_of() -> None:
 
 def test_ties_that_count_a_broken_number_of_times_are_refused() -> None:
     answers: Answers = [(1.5, [["a", "b"], ["Ä"]])]
-    annotations = ro.table({"e": answers, "f": [(0.5, [["a"], ["b"]])]}, LABELS)
+    annotations = lr.table({"e": answers, "f": [(0.5, [["a"], ["b"]])]}, LABELS)
     hint = "hint aggregator plackett-luce, which takes any weight, or round the weights"
     with refused("weights-broken", hint):
         PlackettLuceDraws().aggregate(annotations, KEYS)
@@ -361,10 +363,10 @@ def test_intervals_cover_at_their_level() -> None:
     for at, name in enumerate(names):
         answers[name] = []
         for row in uniform[at].reshape(rankers, labels):
-            a, b, c, d = (LABELS[k] for k in ro.ranked(truth[at], row))
-            forms: list[ro.Ranking] = [[[a, b], [c]], [[a], [b, c]], [[a], [b], [c], [d]]]
+            a, b, c, d = (LABELS[k] for k in lr.ranked(truth[at], row))
+            forms: list[lr.Ranking] = [[[a, b], [c]], [[a], [b, c]], [[a], [b], [c], [d]]]
             answers[name].append((1.0, forms[at % 3]))
-    annotations = ro.table(answers, LABELS)
+    annotations = lr.table(answers, LABELS)
     result = PlackettLuceDraws(draws=99, prior=prior, unmentioned="each", warm_up=15).aggregate(
         annotations, KEYS
     )
@@ -382,7 +384,7 @@ def test_intervals_cover_at_their_level() -> None:
 
 
 def points(
-    answers: list[tuple[int, ro.Ranking]], labels: list[str], *, excluded: bool
+    answers: list[tuple[int, lr.Ranking]], labels: list[str], *, excluded: bool
 ) -> dict[str, Fraction]:
     """Return normalised Borda points: places counted one by one."""
     named = {label for _, ranking in answers for block in ranking for label in block}
@@ -400,8 +402,8 @@ def points(
 
 
 @given(st.lists(st.tuples(st.integers(1, 3), lr.rankings()), min_size=1, max_size=5), st.booleans())
-def test_points_are_exact(answers: list[tuple[int, ro.Ranking]], excluded: bool) -> None:
-    annotations = ro.table(
+def test_points_are_exact(answers: list[tuple[int, lr.Ranking]], excluded: bool) -> None:
+    annotations = lr.table(
         {"e": [(float(w), r) for w, r in answers]},
         lr.LABELS,
         unlisted="excluded" if excluded else "unknown",
@@ -414,20 +416,20 @@ def test_points_are_exact(answers: list[tuple[int, ro.Ranking]], excluded: bool)
 
 
 def test_a_response_that_counts_nothing_has_no_place() -> None:
-    annotations = ro.table({"e": [(1.0, [["a"], ["b"]]), (0.0, [["0"]])]}, LABELS)
+    annotations = lr.table({"e": [(1.0, [["a"], ["b"]]), (0.0, [["0"]])]}, LABELS)
     result = Borda().aggregate(annotations, KEYS).sel(example="e")
     assert result.sel(label=["a", "b", "0"]).values.tolist() == pytest.approx([2 / 3, 1 / 3, 0.0])
 
 
 def test_broken_weights_have_no_denominator() -> None:
-    annotations = ro.table({"e": [(0.3, [["a"], ["b"]])]}, LABELS)
+    annotations = lr.table({"e": [(0.3, [["a"], ["b"]])]}, LABELS)
     assert "denominator" not in Borda().aggregate(annotations, KEYS).coords
 
 
 @pytest.mark.parametrize("temperature", [1.0, 10.0])
 @pytest.mark.parametrize("unmentioned", ["nothing", "together", "each"])
 def test_means_and_variances(temperature: float, unmentioned: str) -> None:
-    annotations = ro.table({"e": [(1.0, [["a"], ["b"]]), (1.0, [["b"]])]}, LABELS)
+    annotations = lr.table({"e": [(1.0, [["a"], ["b"]]), (1.0, [["b"]])]}, LABELS)
     around = {"a": 0.4, "b": 0.6}
     inverse = plausibly.aggregate(annotations, "inverse-rank").sel(example="e")
     assert inverse.sel(label=["a", "b"]).values.tolist() == pytest.approx([0.4, 0.6])
@@ -443,7 +445,7 @@ def test_means_and_variances(temperature: float, unmentioned: str) -> None:
     others = {"nothing": 0, "together": 1, "each": 2}[unmentioned]
     total = temperature + (2 + others) * prior
     for label, mean in around.items():
-        values: ro.Column = result.sel(label=label).values
+        values: lr.Column = result.sel(label=label).values
         shape = temperature * mean + prior
         cdf = np.sort(betainc(shape, total - shape, values))
         assert np.abs(cdf - (np.arange(draws) + 0.5) / draws).max() < 0.04
@@ -452,7 +454,7 @@ def test_means_and_variances(temperature: float, unmentioned: str) -> None:
 
 
 def test_no_prior_nothing_off_the_rankings() -> None:
-    annotations = ro.table({"e": [(1.0, [["a"], ["b"]])], "f": [(1.0, [["Ä"]])]}, LABELS)
+    annotations = lr.table({"e": [(1.0, [["a"], ["b"]])], "f": [(1.0, [["Ä"]])]}, LABELS)
     result = plausibly.aggregate(annotations, "dirichlet", unmentioned="each")
     assert (result.sel(example="f", label="Ä") == 1.0).all()
     assert (result.sel(example="e", label=["Ä", "0"]) == 0.0).all()
@@ -475,3 +477,124 @@ def test_no_prior_nothing_off_the_rankings() -> None:
 def test_parameters_out_of_range(name: str, wrong: dict[str, Parameter]) -> None:
     with pytest.raises(InputError, match=next(iter(wrong))):
         resolve(AGGREGATOR, {"name": name, **wrong})
+
+
+# ---- ballots of PrefLib, the rankings of dermatologists, docs/rankings.md
+
+
+def ballots(shared: Path, name: str, unlisted: str = "excluded") -> xr.Dataset:
+    file = shared / "cases/annotations/preflib" / name
+    return plausibly.read_annotations(file, reader={"name": "preflib", "unlisted": unlisted})
+
+
+def count(table: xr.Dataset) -> float:
+    """Return how many ballots there are; without weights each counts once."""
+    return float(table.get("response_weight", xr.ones_like(table["response_example"])).sum())
+
+
+@pytest.fixture(scope="module")
+def dermatologists(shared: Path) -> xr.Dataset:
+    folder = shared / "data/derm_ddx"
+    labels = folder / "dermatology_conditions.txt"
+    return plausibly.read_annotations(folder / "dermatology_selectors.json", labels=labels)
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(
+    ("unlisted", "known"),
+    [
+        ("unknown", [0.26876, 0.21007, 0.47103, 0.05015]),
+        ("excluded", [0.2551, 0.21754, 0.48656, 0.0408]),
+    ],
+)
+def test_debian_ballots(shared: Path, unlisted: str, known: list[float]) -> None:
+    annotations = ballots(shared, "00002-00000001.soi", unlisted)
+    assert count(annotations) == 475
+    for prior in (0.0, 1e-6):
+        result = PlackettLuce(prior=prior).aggregate(annotations, KEYS).values[0]
+        assert result == pytest.approx(known, abs=6e-6)
+    drawn = PlackettLuceDraws(draws=200).aggregate(annotations, KEYS).values[:, 0]
+    error = drawn.std(axis=0)
+    assert error.max() < 0.03
+    assert (np.abs(drawn.mean(axis=0) - known) < 5 * error / np.sqrt(200) + 2e-3).all()
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(
+    ("name", "voters"),
+    [
+        ("00023-00000001.toi", 204),
+        ("00022-00000002.toi", 25355),
+        ("00032-00000004.toi", 15),
+        ("00003-00000001.toc", 10),
+    ],
+)
+def test_ballots_with_ties(shared: Path, name: str, voters: int) -> None:
+    annotations = ballots(shared, name)
+    assert count(annotations) == voters
+    result = PlackettLuce().aggregate(annotations, KEYS)
+    facts = json.loads(result.attrs["convergence"])
+    assert facts["iterations"] < 30
+    assert facts["change"] <= 1e-10
+    assert (result.isel(label=np.unique(annotations["mention_label"])) > 0).all()
+
+
+@pytest.mark.realdata
+def test_dermatologists(dermatologists: xr.Dataset) -> None:
+    annotations = dermatologists
+    inverse = plausibly.aggregate(annotations, "inverse-rank")
+    for name in ("borda", "plackett-luce"):
+        result = plausibly.aggregate(annotations, name)
+        assert np.array_equal(result.values > 0, inverse.values > 0)
+    part = plausibly.select_annotations(annotations, example=list(map(str, range(100))))
+    for name in ("dirichlet", "plackett-luce-draws"):
+        drawn = plausibly.aggregate(part, name, draws=3)
+        assert drawn.shape == (3, 100, 419)
+        assert (drawn.values[:, inverse.values[:100] == 0] == 0).all()
+    # published: prior .01 of each of 419 conditions, at temperature 1, .80 off the rankings
+    spread = plausibly.aggregate(
+        part, "dirichlet", draws=40, temperature=1.0, prior=0.01, unmentioned="each"
+    )
+    off = spread.where(inverse.isel(example=slice(0, 100)) == 0, 0.0).sum("label").mean()
+    assert float(off) == pytest.approx(0.80, abs=0.01)
+
+
+# ---- docs/rankings.md
+
+
+CASES: dict[str, tuple[str, dict[str, object]]] = {
+    "`inverse-rank`": ("inverse-rank", {}),
+    "`borda`": ("borda", {}),
+    "`plackett-luce`": ("plackett-luce", {}),
+    "`plackett-luce`, `prior` 0.1": ("plackett-luce", {"prior": 0.1}),
+    "`plackett-luce`, `prior` 2": ("plackett-luce", {"prior": 2.0}),
+}
+
+
+@pytest.fixture(scope="module")
+def page(project: Path) -> str:
+    return (project / "docs" / "rankings.md").read_text(encoding="utf-8")
+
+
+def test_the_table_of_aggregators(page: str) -> None:
+    rows = [line.split("|")[1:-1] for line in page.splitlines() if line.startswith("| `")]
+    first = {row[0].strip(" `"): row[2].split() for row in rows if len(row) == 4}
+    table = PartialRanking().build([("e", "q", [["a"], ["b"], ["c"]])], ["a", "b", "c"])
+    for name, shown in first.items():
+        assert default().find(AGGREGATOR, name).source.builtin
+        result = plausibly.aggregate(table, name)
+        if "draw" not in result.dims:
+            assert shown == [f"{value:.3f}" for value in result.values[0]]
+    assert set(first) >= {"inverse-rank", "borda", "plackett-luce", "dirichlet", "bootstrap"}
+
+
+@pytest.mark.realdata
+def test_the_cases(page: str, dermatologists: xr.Dataset) -> None:
+    inverse = plausibly.aggregate(dermatologists, "inverse-rank").values
+    best = inverse == inverse.max(axis=1, keepdims=True)
+    lines = []
+    for shown, (name, params) in CASES.items():
+        values = plausibly.aggregate(dermatologists, {"name": name, **params}).values
+        same = best[np.arange(len(values)), values.argmax(axis=1)].mean()
+        lines.append(f"| {shown} | {values.max(axis=1).mean():.3f} | {same:.1%} |")
+    assert "\n".join(lines) in page

@@ -1,24 +1,9 @@
-"""Files read as they did: each to its table, or refused with its message.
-
-``cases/<format>/<behaviour>.toml`` holds files, how each is read, and what comes of it:
-
-- ``[[file]]`` is one file: its ``name`` and ``text``; or ``files`` (a folder, or a zip), ``array``,
-  ``arrays``, ``columns`` (Parquet); ``encoding``, and ``cut``, bytes that are missing at the end.
-- ``[[file.read]]`` is one call: ``reader``, ``declared`` labels and ``options``; with ``replace``
-  the file has other words in place of some.
-- What comes of it is ``refused`` with the name of the message and what it found, or ``table``, one
-  row per label of each response, with ``kind``, ``labels`` and what else does not go without
-  saying: the reader that ``recognised`` the file, ``examples`` and ``annotators`` without
-  response, what is ``not_counted``, ``values`` of predictions. Every message that is ``warned`` is
-  there, and in some cases the ``shares`` of the labels that `plausibly.aggregate` makes.
-- With ``kit`` every rule of the author's kit holds too (`test_rules`), with more options.
-
-``published.toml`` says the same of files that people published; ``digest`` stands for long tables.
-"""
+"""Files read as they did: each to its table, or refused with its message; large numbers."""
 
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +12,9 @@ import pytest
 
 import cases_net
 import nets
+import plausibly
 from cases_net import recognisers
-from io_files import refusal
+from io_files import refusal, written
 from plausibly.io import files, read_annotations
 from plausibly.io.responses import ResponseOptions
 from plausibly.plugin import READER
@@ -168,3 +154,36 @@ def test_controls_of_a_repeater_are_read_as_the_hint_says(tmp_path: Path) -> Non
     _, _, options = error.hint.partition("; reader=")
     table = read_annotations(path, json.JSONDecoder().raw_decode(options)[0])
     assert table["example"].values.tolist() == ["1#0", "1#1", "2#0"]
+
+
+# ---- numbers and archives that are large
+
+
+def test_a_count_of_5000_digits_is_none(tmp_path: Path) -> None:
+    path = written(tmp_path, "c.csv", f"example,cat\na,1\nb,{'9' * 5_000}\n")
+    assert refusal(lambda: plausibly.read_annotations(path, "counts")).name == "number-unreadable"
+
+
+def test_every_member_of_a_zip_is_read(tmp_path: Path) -> None:
+    """Also those beyond the 20 that decide which reader it is."""
+    with zipfile.ZipFile(tmp_path / "z.zip", "w") as archive:
+        for number in range(25):
+            entry = {"id": 1, "text": "t", "label": ["x"]}
+            archive.writestr(f"w{number:02}.jsonl", json.dumps(entry))
+    table = plausibly.read_annotations(tmp_path / "z.zip")
+    assert table["annotator"].values.tolist() == [f"w{number:02}" for number in range(25)]
+
+
+@pytest.mark.parametrize(("members", "size"), [(10_001, 2), (1, 2**30 + 1)])
+def test_a_zip_that_is_too_large_is_refused(tmp_path: Path, members: int, size: int) -> None:
+    path = tmp_path / "z.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(members):
+            archive.writestr(f"{number}.jsonl", "{}")
+    data = bytearray(path.read_bytes())
+    place = data.index(b"PK\x01\x02") + 24  # where the list of members has the size of the first
+    data[place : place + 4] = size.to_bytes(4, "little")
+    error = refusal(
+        lambda: plausibly.read_annotations(written(tmp_path, "z.zip", bytes(data)), "doccano")
+    )
+    assert error.expected == "at most 10,000 files, 1,073,741,824 bytes"

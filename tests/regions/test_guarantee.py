@@ -15,7 +15,7 @@ from hypothesis import given, settings, strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from exact_bags import Bag, random_bag
+from exact_checks import Bag, random_bag
 from plausibly.conformal import regions as simplex
 from plausibly.conformal.regions import PlausibilityRegion, calibrate_region
 from plausibly.plots.regions import vertices

@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 
 import plausibly
-from exact_realdata import load
+from exact_oracles import load
 from plausibly import plots
 from plausibly.conformal.regions import PlausibilityRegion
 from plausibly.guarantee import Guarantee

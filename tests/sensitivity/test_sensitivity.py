@@ -11,8 +11,8 @@ import pytest
 import xarray as xr
 
 import plausibly
+from call_files import each_call
 from cli_world import make, run
-from eval_said import check, said
 from plausibly.data.states import read_left_out
 from plausibly.errors import InputError
 from plausibly.evaluation.aggregators import sensitivity
@@ -188,6 +188,4 @@ def test_six_aggregators_take_two_tables_and_the_reference_is_named() -> None:
     assert not [line for line in ran.out.splitlines() if line != line.rstrip()]
 
 
-@said(__file__)
-def test_each_call_gives_its_text(call: str, text: str) -> None:
-    check(call, text, globals())
+test_each_call_gives_its_text = each_call(__file__, globals())

@@ -13,8 +13,7 @@ import pytest
 import xarray as xr
 
 import plausibly
-from cli_calibrators import make as make_views
-from cli_world import World, run
+from cli_world import World, make_views, run
 from plausibly.data.validate import seen_in_one
 from plausibly.errors import InputError
 from plausibly.evaluation.design import Design, Outcome

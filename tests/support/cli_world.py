@@ -140,6 +140,31 @@ def make(folder: Path) -> World:
     return world
 
 
+VIEWS = ("original", "flipped")
+
+
+def make_views(folder: Path, risks: str = "risks.csv") -> World:
+    """Write what `make` does, a weight of each example, risks of labels, and views."""
+    world = make(folder)
+    world.write(risks, "label,risk\ncat,1\ndog,2\nfox,4\n")
+    for patients, model, views in (
+        ("patients.csv", "probabilities.csv", "views.csv"),
+        ("new_patients.csv", "new.csv", "new_views.csv"),
+    ):
+        head, *rows = world.path(patients).read_text().splitlines()
+        weighed = [f"{row},{1 + number % 3}" for number, row in enumerate(rows)]
+        world.write(patients, "\n".join([f"{head},weight", *weighed]) + "\n")
+        _, *rows = world.path(model).read_text().splitlines()
+        lines = [f"example,view,{','.join(LABELS)}"]
+        for row in rows:
+            name, *numbers = row.split(",")
+            lines.append(",".join([name, VIEWS[0], *numbers]))
+            seen = [(float(number) + 1 / 3) / 2 for number in numbers]
+            lines.append(",".join([name, VIEWS[1], *map(str, seen)]))
+        world.write(views, "\n".join(lines) + "\n")
+    return world
+
+
 def _write(world: World, votes: str, model: str, patients: str, letter: str, count: int) -> None:
     records = ["task,worker,label"]
     inputs = [f"example,{','.join(LABELS)}"]

@@ -12,7 +12,7 @@ from kit_components import Shares
 from plausibly.plugin import AGGREGATOR
 from plausibly.testing.pytest import RuleTest, rules
 
-from .mutants import AGGREGATORS
+from .test_mutants import AGGREGATORS
 
 SUPPORT = Path(__file__).resolve().parents[1] / "support"
 

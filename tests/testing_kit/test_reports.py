@@ -15,7 +15,7 @@ from plausibly.testing import check, check_aggregator
 from plausibly.testing.pytest import rules as pytest_rules
 from refusals import refused
 
-from .mutants import AGGREGATORS
+from .test_mutants import AGGREGATORS
 
 REASON = "annotators differ in skill"
 

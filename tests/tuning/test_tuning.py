@@ -11,7 +11,7 @@ import pytest
 import xarray as xr
 
 import plausibly
-from eval_said import check, said
+from call_files import each_call
 from plausibly.evaluation.splits import split, split_keys
 from plausibly.evaluation.tuning import TunedScore
 from plausibly.kernels.random import hash_names
@@ -166,6 +166,4 @@ def test_examples_that_tuned_are_refused_by_name(
     assert sorted(map(str, error.value.details["examples"])) == sorted(tuned.tuned_on)  # type: ignore[call-overload]  # a list
 
 
-@said(__file__)
-def test_the_text(call: str, text: str) -> None:
-    check(call, text, globals())
+test_each_call_gives_its_text = each_call(__file__, globals())

@@ -1,0 +1,81 @@
+"""Files of calls: a call, or a command, in a line after ``$``, and below it what comes of it.
+
+The file of ``test_NAME.py`` is ``calls/NAME.txt`` beside it. An error or a warning has its name and
+what was found in the first line; each line below is a piece of the message.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import cli_world
+import plausibly
+from plausibly import annotators, evaluation
+from plausibly.errors import InputError, PlausiblyWarning
+from refusals import missing
+
+LIBRARIES = {"np": np, "xr": xr, "plausibly": plausibly}
+OFFERED = {name: getattr(evaluation, name) for name in dir(evaluation)}
+NAMES = {**vars(annotators), **OFFERED, **LIBRARIES}
+
+
+def each_call(
+    test: str, names: dict[str, object], *fixtures: str
+) -> Callable[[pytest.FixtureRequest, str, str], None]:
+    """Return a test of each call of the file beside a test, with the names of its module."""
+    path = Path(test)
+    file = path.parent / "calls" / f"{path.stem.removeprefix('test_')}.txt"
+    _, *blocks = re.split(r"^\$ ", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    pairs = [block.rstrip("\n").split("\n", 1) for block in blocks]
+
+    @pytest.mark.parametrize(("call", "text"), pairs, ids=[call for call, _ in pairs])
+    def check(request: pytest.FixtureRequest, call: str, text: str) -> None:
+        for name in fixtures:
+            request.getfixturevalue(name)
+        if call.startswith("plausibly "):
+            check_printed(call, text)
+        else:
+            check_call(compile(call, test, "eval"), text, {**NAMES, **names}, test)
+
+    return check
+
+
+def check_call(run: object, text: str, names: dict[str, object], file: str) -> None:
+    """Check that a call is refused or warns by a name, with what it found, or prints a text."""
+    kind, *pieces = text.split("\n") if text.startswith(("error ", "warning ")) else [""]
+    if kind.startswith("error "):
+        with pytest.raises(InputError) as refused:
+            eval(run, names)  # type: ignore[arg-type]  # code, as `compile` returns it
+        message: InputError | PlausiblyWarning = refused.value
+    elif kind:
+        with pytest.warns(PlausiblyWarning) as recorded:
+            eval(run, names)  # type: ignore[arg-type]  # as above
+        assert [item.filename for item in recorded] == [file]
+        assert isinstance(recorded[0].message, PlausiblyWarning)
+        message = recorded[0].message
+    else:
+        assert str(eval(run, names)) == text  # type: ignore[arg-type]  # as above
+        return
+    named = f"{kind.partition(' ')[0]} {message.name}"
+    assert (f"{named}: {message.found}" if message.found else named) == kind
+    assert not missing(message, tuple(pieces))
+
+
+def check_printed(call: str, text: str) -> None:
+    """Assert that a command prints these words, or refuses by this name."""
+    ran = cli_world.run(*shlex.split(call.removeprefix("plausibly ")))
+    if text.startswith("error "):
+        name, _, result = text.partition(": ")
+        assert (ran.code, ran.out) == (2, "")
+        assert ran.err.startswith(f"{name}:")
+        assert result in " ".join(ran.err.split())
+    else:
+        assert (ran.code, ran.out, ran.err) == (0, f"{text}\n", "")
+    assert max(map(len, (ran.out or ran.err).splitlines())) <= 80
