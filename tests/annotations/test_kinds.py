@@ -11,6 +11,7 @@ import xarray as xr
 
 import labelled_records as lr
 import plausibly
+from call_files import each_call
 from plausibly.data.select import to_frame
 from plausibly.errors import InputError
 from plausibly.plugin import Annotation, AnnotationTable, build_table
@@ -103,38 +104,6 @@ def test_a_label_outside_the_declared_ones_is_refused() -> None:
     assert caught.value.details == {"labels": ["mellanoma", "q"], "votes": 3, "records": [0, 1, 2]}
 
 
-@pytest.mark.parametrize(
-    ("kind", "answer", "name", "says"),
-    [
-        (SingleLabel(), ["a"], "answer-invalid", "gives a list"),
-        (SingleLabel(), {"a": 1}, "answer-invalid", "gives a dict"),
-        (PartialRanking(), "a > b", "answer-invalid", "gives a str"),
-        (PartialRanking(), {"a": 1}, "answer-invalid", "gives a dict"),
-        (PartialRanking(), [["a", None]], "answer-invalid", "has no label at a place in rank 1"),
-        (PartialRanking(), [["a"], {"b": 1}], "answer-invalid", "has no label at a place in rank"),
-        (PartialRanking(), [["e"], "x", ["a", "e"]], "ranking-repeats", 'ranks "e" twice'),
-        (PartialRanking(), [["a", "a"]], "ranking-repeats", 'ranks "a" twice'),
-        (PartialRanking(), [["a"], [], "b"], "ranking-gap", "leaves rank 2 empty"),
-        (PartialRanking(), ["a", "", "b"], "ranking-gap", "leaves rank 2 empty"),
-        (LabelSet(), "a;b", "answer-invalid", "gives a str that is no set of labels"),
-        (LabelSet(), ["a", None], "answer-invalid", "gives a list that is no set of labels"),
-        (LabelSet(), ["a", ["b"]], "answer-invalid", "gives a list that is no set of labels"),
-        (SoftLabel(), "a", "answer-invalid", "gives a str"),
-        (SoftLabel(), {None: 1.0}, "answer-invalid", "names None where a new label should be"),
-        (SoftLabel(), {1: 1.0, "1": 2.0}, "answer-invalid", "names '1' where a new label"),
-        *[
-            (SoftLabel(), {"a": 1.0, "b": weight}, "weights-invalid", 'gives "b" the weight')
-            for weight in (-0.5, math.nan, math.inf, "1", None)
-        ],
-        (SoftLabel(), {}, "weights-zero", ""),
-        (SoftLabel(), {"a": 0, "b": 0.0}, "weights-zero", ""),
-    ],
-)
-def test_an_answer_is_refused(kind: Annotation, answer: object, name: str, says: str) -> None:
-    with refused(name, f"example e, annotator r {says}"):
-        kind.build([("e", "r", answer)], None)
-
-
 @pytest.mark.parametrize("label", ["task", "worker", "label", "example", "annotator", "response"])
 def test_a_label_may_be_called_like_a_column(label: str) -> None:
     table = SingleLabel().build([("1", "a", label), ("1", "b", label)], None)
@@ -192,3 +161,6 @@ def test_validate_names_the_response(kind: Annotation, table: AnnotationTable, w
         kind.validate(table)
     assert caught.value.what.endswith(what)
     assert caught.value.what.startswith("example e, ")
+
+
+test_each_call_gives_its_text = each_call(__file__, globals())

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 import labelled_records as lr
 import plausibly
+from call_files import each_call
 from plausibly.data.annotations import AnnotationTable, Rows, build_table, check_table, order_of
 from plausibly.data.records import Answer, table_from_records
 from plausibly.data.select import answered, concat_annotations, select_annotations, to_frame
@@ -74,30 +75,6 @@ def test_types_and_attributes(table: AnnotationTable) -> None:
         "labels_declared": 1,
         "left_out": '{"unfinished": 3}',
     }
-
-
-@pytest.mark.parametrize(
-    ("changes", "name", "result"),
-    [
-        ({"examples": [7, "7"]}, "example-twice", "found 1 row too many"),
-        ({"labels": ["a", "b", "a", "a", "b"]}, "label-twice", "found 3 columns too many"),
-        ({"response_example": [0, 2]}, "table-invalid", "expected 0 to 1 found 0 to 2"),
-        ({"response_annotator": [-2, 0]}, "table-invalid", "expected -1 to 0 found -2 to 0"),
-        ({"mention_block": [0, 1]}, "table-invalid", "expected 1 to 32767 found 0 to 1"),
-        ({"mention_label": [0.0, 1.0]}, "table-invalid", "integers found 1 of float64"),
-        ({"response_weight": [1.0, -1.0]}, "table-invalid", "0 or more found -1.0 to 1.0"),
-        ({"mention_weight": [1.0, np.inf]}, "table-invalid", "0 or more found 1.0 to inf"),
-        ({"response_weight": [1.0]}, "table-invalid", "expected 2 values over response found 1"),
-        ({"response_state": [0, 9]}, "table-invalid", "found 0 to 9"),
-        ({"unlisted": "below"}, "table-invalid", "expected excluded or unknown found below"),
-        ({"variables": {"skill": xr.Variable("annotator", [1, 2])}}, "table-invalid", "found 2"),
-    ],
-)
-def test_columns_that_cannot_be_a_table_are_refused(
-    changes: dict[str, object], name: str, result: str
-) -> None:
-    with refused(name, result):
-        small(**changes)
 
 
 def test_the_arrays_of_the_caller_stay_theirs() -> None:
@@ -156,35 +133,6 @@ def test_records_come_back_as_they_were(records: lr.Records) -> None:
     assert sorted(map(repr, back)) == sorted(map(repr, records))
     for listed in (example, annotator, label):
         assert listed == sorted(listed)
-
-
-@pytest.mark.parametrize(
-    ("records", "labels", "name", "result"),
-    [
-        ([("e", "r", "a"), ("e", "r")], None, "record-invalid", "found ('e', 'r')"),
-        ([(None, "r", "a")], None, "record-invalid", "found (None,"),
-        (
-            [("e", "r", None), ("f", "r", None)],
-            None,
-            "annotations-empty",
-            "found 2 empty answers hint labels=",
-        ),
-        (
-            [("e", "r", "b")],
-            ["b", "b"],
-            "label-twice",
-            'the declared labels name "b" in columns 1 and 2',
-        ),
-    ],
-)
-def test_records_that_cannot_be_read_are_named(
-    records: Any,  # Any: of any form
-    labels: list[str] | None,
-    name: str,
-    result: str,
-) -> None:
-    with refused(name, result):
-        resolve(ANNOTATION, "single-label").build(records, labels)
 
 
 # ---- the summary
@@ -435,3 +383,6 @@ def test_what_is_no_table_is_refused(
         check_table(inputs)
     with refused("kind-unsuitable", "found mine"):
         check_table(table, frozenset({"yours", "theirs"}), source="votes.csv")
+
+
+test_each_call_gives_its_text = each_call(__file__, globals())

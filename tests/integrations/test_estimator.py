@@ -9,7 +9,6 @@ import importlib
 import pickle
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,6 +17,7 @@ import xarray as xr
 
 import estimator_world as world
 import plausibly
+from call_files import each_call
 from plausibly.data.names import Names
 from refusals import refused, warned
 from tables import labelled, shares
@@ -586,44 +586,6 @@ def test_only_common_examples_and_untouched_inputs() -> None:
 
 FRAME = pd.DataFrame(COUNTS, columns=["benign", "malignant", "other"])
 FEW = plausibly.build_annotations("single-label", [("0", None, "benign")], ["benign"])
-UNREAD: list[tuple[object, str | None, str, str]] = [
-    (Path("votes.csv"), None, "annotations-path", 'hint plausibly.read_annotations("votes.csv")'),
-    (TABLE, None, "rows-unnamed", "found scan 0, scan 1, scan 10, … (60 in all), and rows 0 to 59"),
-    (
-        PART_VOTES[:-1],
-        None,
-        "rows-differ",
-        "found 59 hint pass both from one split, or name the",
-    ),
-    (COUNTS[:, :2], None, "columns-differ", 'found 2 hint kind="single-label", if the columns are'),
-    (FRAME, None, "columns-differ", 'found numbers in "benign", "malignant", "other" hint kind'),
-    (np.zeros((60, 3), dtype=int), "counts", "counts-unfit", "in 0, 1, 2, … (60 in all) expected"),
-    (SHARES.tolist(), None, "label-unknown", "expected one of 3 declared labels"),
-    ([["benign", "unknown"]] * 60, None, "label-unknown", "unknown"),
-    (COUNTS, "soft-label", "kind-unfit", 'found kind "soft-label" hint leave kind= out'),
-    (LAM, "counts", "kind-unfit", "expected no kind found"),
-    (TABLE, "single-label", "kind-unfit", "expected no kind found"),
-    (COUNTS, None, "kind-missing", 'found 2, 2, 0 hint kind="counts", or kind="single-label"'),
-    (
-        pd.DataFrame(CODES, columns=READERS[:3]),
-        None,
-        "columns-differ",
-        'found numbers in "reader 0", "reader 1", "reader 2" hint kind="single-label"',
-    ),
-    ([[1, 2]] * 60, "counts", "columns-differ", ""),
-    ([[1, 2, 1], [1]] * 30, "counts", "component-unknown", ""),
-    (PART_VOTES, "counts", "component-unknown", ""),
-    ([[["unsure"]]] * 60, None, "kind-missing", 'hint kind="partial-ranking", or kind="label-set"'),
-    (FEW, None, "labels-differ", 'lack 2 labels: "malignant", "unsure"'),
-]
-
-
-@pytest.mark.parametrize(("annotations", "kind", "name", "piece"), UNREAD)
-def test_inputs_that_cannot_be_read_are_refused(
-    annotations: object, kind: str | None, name: str, piece: str
-) -> None:
-    with refused(name, piece):
-        conformalized(annotations, kind=kind)
 
 
 def test_names_of_rows_that_do_not_fit() -> None:
@@ -632,3 +594,6 @@ def test_names_of_rows_that_do_not_fit() -> None:
     for examples, name in ((["a"] * len(PART), "example-twice"), (NAMES[1:], "rows-differ")):
         with refused(name):
             conformalized(COUNTS, examples=examples)
+
+
+test_each_call_gives_its_text = each_call(__file__, globals())

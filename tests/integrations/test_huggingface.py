@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import pytest
 
+from call_files import each_call
 from plausibly.huggingface import predictions
-from refusals import refused
 
 SCORES = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])
 LABELS = ["anger", "joy", "none"]
@@ -60,45 +59,6 @@ HALF = [row({"anger": 0.9, "joy": 0.8})]
 JOY = {"label": "joy", "score": 0.9}
 OTHER: dict[str, object] = {"labels": ["anger", "Joy", "none"]}
 ALL = f'all 3 labels in every row found "none" {EVERY}'
-REFUSED: list[tuple[object, dict[str, object], str, str]] = [
-    (HALF, {}, "rows-do-not-sum", 'rows: 1 of 1 row sum to 1.7 (0) | scale="independent"'),
-    (
-        [row({"a": 1.5, "b": 0.0})],
-        {"scale": "independent"},
-        "probabilities-above-one",
-        "found 0 to 1.5",
-    ),
-    (CUT, {"labels": LABELS}, "labels-missing", ALL),
-    (CUT, {"labels": LABELS, "examples": "ab"}, "labels-missing", 'example b has no score of "an'),
-    (BEST, {}, "labels-missing", f'example 1 has no score of "anger" | found "joy" {EVERY}'),
-    (ROWS, OTHER, "labels-missing", 'example 0 has no score of "Joy"'),
-    (ROWS, {"labels": ["anger", "joy"]}, "labels-missing", "hint labels=model.config.id2label"),
-    (ROWS, {"labels": {"anger": 0, "joy": 1}}, "labels-unfit", "hint labels=model.config.id2label"),
-    ([], {}, "array-empty", "rows: there is nothing in it"),
-    (ROWS, {"examples": ["a"]}, "rows-differ", "2, and examples are 1 | hint examples=[...]"),
-    (ROWS, {"examples": ["a", "b", "c"]}, "rows-differ", "2, and examples are 3 | found 3"),
-    (ROWS, {"examples": ["a", "a"]}, "example-twice", ""),
-    ([JOY], {}, "row-unfit", f"{EVERY}; of a single input"),
-    (row({"joy": 0.9, "anger": 0.1}), {}, "row-unfit", f"{EVERY}; of a single input"),
-    ([[*ROWS[0], ROWS[0][0]]], {}, "row-unfit", "one finite score per label"),
-    ([row({"anger": float("nan"), "joy": 0.5})], {}, "row-unfit", "example 0 | nan"),
-    (["joy"], {}, "row-unfit", 'expected [{"label": ..., "score": ...}, ...], or {"labels": [...]'),
-    *(
-        ([odd], {}, "row-unfit", "example 0")
-        for odd in (
-            None,
-            [["joy", 0.9]],
-            [{"entity": "B-PER", "score": 0.9, "word": "Ann"}],
-            {"generated_text": "joy"},
-            {"labels": ["joy"], "scores": [0.5, 0.5]},
-            [{"label": "joy", "score": "0.9"}],
-            [{"label": "joy", "score": True}],
-        )
-    ),
-]
 
 
-@pytest.mark.parametrize(("rows", "options", "name", "piece"), REFUSED)
-def test_what_is_refused(rows: object, options: dict[str, object], name: str, piece: str) -> None:
-    with refused(name, *piece.split(" | ")):
-        predictions(rows, **options)  # type: ignore[arg-type]  # wrong on purpose
+test_each_call_gives_its_text = each_call(__file__, globals())

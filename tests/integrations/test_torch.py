@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 import plausibly
+from call_files import each_call
 from plausibly.torch import predictions
 from refusals import refused, warned
 
@@ -227,30 +228,6 @@ NAMELESS: list[object] = [{"pixels": Tensor(ROWS)}]
 FEWER: list[object] = [(rows, ["one"]) for rows in batches()]
 TWICE: list[object] = [(rows, ["a", "b", "c"][: len(rows.values)]) for rows in batches()]
 MIXED = Shuffled(batches())
-REFUSED: list[tuple[object, list[object], dict[str, Any], str, str]] = [  # Any: arguments, by name
-    (Module(), [*batches()], {"labels": ["cat", "dog"]}, "outputs-shape", "found (3, 3)"),
-    (Module(), [*batches(ROWS[:, :1])], {"labels": ["cat", "dog"]}, "outputs-shape", "needs call="),
-    (Module(), [Tensor(np.eye(3, dtype=np.int64))], {}, "outputs-shape", "int64"),
-    (Module(), NAMELESS, {}, "batch-unfit", "found dict with pixels"),
-    (lambda rows: [rows], [*batches()], {}, "batch-unfit", "module gives no tensor of batch 1"),
-    (Module(), [*batches()], {"examples": "id"}, "batch-unfit", "batch 1 has no item 'id'"),
-    (Module(), [], {}, "array-empty", "found 0 examples, 3 labels"),
-    (Module(), [*batches(BROKEN)], {}, "numbers-not-finite", "2 of 7 rows hold NaN or infinite"),
-    (Module(), [*batches()], {"examples": range(5)}, "names-differ", "5 names, and the loader has"),
-    (Module(), [*batches()], {"examples": range(8)}, "names-differ", "DataLoader(..., drop_last="),
-    (Module(), FEWER, {"examples": 1}, "names-differ", ""),
-    (Module(), TWICE, {"examples": 1}, "example-twice", 'names "a" in rows 1 and 4'),
-    (Module(), MIXED, {}, "loader-shuffles", "found RandomSampler"),
-    (Module(), MIXED, {"examples": list("abcdefg")}, "loader-shuffles", "found RandomSampler"),
-]
-
-
-@pytest.mark.parametrize(("module", "loader", "options", "name", "piece"), REFUSED)
-def test_inputs_that_cannot_be_read_are_refused(
-    module: object, loader: list[object], options: dict[str, Any], name: str, piece: str
-) -> None:
-    with refused(name, piece):
-        predictions(module, loader, **{"labels": LABELS, **options})
 
 
 def test_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,3 +236,6 @@ def test_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
         "extra-missing", 'hint pip install "plausibly[torch]"', kind=plausibly.errors.MissingExtra
     ):
         predictions(Module(), batches(), labels=LABELS)
+
+
+test_each_call_gives_its_text = each_call(__file__, globals())

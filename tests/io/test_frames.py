@@ -19,6 +19,7 @@ import xarray as xr
 from hypothesis import given, settings, strategies as st
 
 import plausibly
+from call_files import each_call
 from io_files import csv_text, refusal, several, written
 from plausibly.io.frames import text_table
 from plausibly.io.text import read_table
@@ -189,37 +190,6 @@ DATA = DataSet(pa.table({"x": [1]}), {})
 NAMES = SimpleNamespace(names=["entailment", "neutral", "contradiction"])
 
 
-@pytest.mark.parametrize(
-    ("call", "frame", "name", "result"),
-    [
-        (plausibly.read_predictions, FRAME, "numbers-not-finite", '1 in "dog"'),
-        (plausibly.read_predictions, FRAME.assign(note="x"), "columns-not-numeric", "String"),
-        (column, pd.DataFrame({"x": [[1], [2]]}), "column-nested", None),
-        (column, pd.DataFrame({"x": [b"a", b"b"]}), "column-nested", None),
-        (column, pd.DataFrame({"x": [{"a": 1}, None]}), "column-nested", None),
-        (text_table, {"task": ["t1"]}, "frame-unfit", "builtins dict"),
-        (text_table, pd.Series([1]), "frame-unfit", None),
-        (text_table, np.zeros((2, 2)), "frame-unfit", None),
-        (text_table, SimpleNamespace(collect=print), "frame-unfit", None),
-        (text_table, SimpleNamespace(with_format=print), "frame-unfit", None),
-        (text_table, pd.DataFrame(VOTES).head(0), "frame-unfit", "3 columns without a row"),
-        (text_table, pd.DataFrame(), "frame-unfit", "no column"),
-        (text_table, pd.DataFrame([[1, 2]], columns=[0, "0"]), "columns-repeat", "0, 0"),
-        (text_table, pd.DataFrame({"x": ["a"]}).set_index("x", drop=False), "columns-repeat", None),
-        (text_table, pd.DataFrame({("label", "a"): [1]}), "frame-unfit", "('label', 'a')"),
-        (text_table, Splits({"train": DATA, "test": DATA}), "frame-unfit", '"train", "test"'),
-        (text_table, DataSet(pa.table({"x": [0, 3]}), {"x": NAMES}), "label-number", "3"),
-        (plausibly.read_annotations, pd.DataFrame(VOTES), "reader-unnamed", None),
-    ],
-)
-def test_a_frame_is_refused(
-    call: Callable[[Frame], object], frame: Frame, name: str, result: str | None
-) -> None:
-    error = refusal(lambda: call(frame))
-    assert error.name == name
-    assert result in (None, error.found)
-
-
 def test_rows_are_counted_from_one() -> None:
     frame = pd.DataFrame({"task": ["t1", None], "a": ["cat", "dog"]})
     error = refusal(lambda: plausibly.read_annotations(frame, "wide-table"))
@@ -298,3 +268,6 @@ def test_reports_4_and_5_other_names_of_columns_and_the_hints() -> None:
     assert refusal(lambda: plausibly.read_annotations(frame, "selectors")).name == "reader-unfit"
     named = votes.rename(columns={"task": "example", "worker": "annotator"})
     assert plausibly.read_annotations(named).attrs["reader"] == "long-table"
+
+
+test_each_call_gives_its_text = each_call(__file__, globals())

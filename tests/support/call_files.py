@@ -1,17 +1,19 @@
 """Files of calls: a call, or a command, in a line after ``$``, and below it what comes of it.
 
 The file of ``test_NAME.py`` is ``calls/NAME.txt`` beside it. An error or a warning has its name and
-what was found in the first line; each line below is a piece of the message.
+what was found, or … for anything, in the first line; each line below is a piece of the message.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
@@ -21,7 +23,7 @@ from plausibly import annotators, evaluation
 from plausibly.errors import InputError, PlausiblyWarning
 from refusals import missing
 
-LIBRARIES = {"np": np, "xr": xr, "plausibly": plausibly}
+LIBRARIES = {"Path": Path, "math": math, "np": np, "pd": pd, "xr": xr, "plausibly": plausibly}
 OFFERED = {name: getattr(evaluation, name) for name in dir(evaluation)}
 NAMES = {**vars(annotators), **OFFERED, **LIBRARIES}
 
@@ -63,8 +65,9 @@ def check_call(run: object, text: str, names: dict[str, object], file: str) -> N
     else:
         assert str(eval(run, names)) == text  # type: ignore[arg-type]  # as above
         return
-    named = f"{kind.partition(' ')[0]} {message.name}"
-    assert (f"{named}: {message.found}" if message.found else named) == kind
+    named, _, found = kind.partition(": ")
+    assert f"{kind.partition(' ')[0]} {message.name}" == named
+    assert found in ("…", message.found)
     assert not missing(message, tuple(pieces))
 
 

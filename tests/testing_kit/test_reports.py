@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from call_files import each_call
 from kit_components import FILE, Bars, Mean, Scaled, Shares, Smoothed, Words, after, changed
 from plausibly import testing
 from plausibly.errors import IncompatibleComponents, warn
@@ -120,28 +121,6 @@ def test_half_a_component_lacks_members() -> None:
 PAIRS = changed(Words, name="pairs")
 PAIR_WINS = changed(Shares, accepts=frozenset({"pairs"}))
 RECORDS = 'records=[("case 1", "r1", answer), ...] and labels=[...], or a method example() of both'
-CALLS: list[tuple[Callable[[], object], str, str]] = [
-    (lambda: testing.check_annotation(PAIRS), "kit-data-missing", f"hint {RECORDS}"),
-    (
-        lambda: testing.check_annotation(PAIRS, records=[("a", "b", "c")]),
-        "kit-data-missing",
-        "not about two examples",
-    ),
-    (lambda: check_aggregator(PAIR_WINS), "kit-data-missing", "no annotations of kind pairs"),
-    (lambda: testing.check_reader(Bars(), path="x.csv"), "kit-data-missing", "is no file x.csv"),
-    (lambda: testing.check_reader(Bars(), path=7), "kit-data-missing", "is no file 7"),  # type: ignore[arg-type]  # wrong on purpose
-    (
-        lambda: check("agregator", Shares()),
-        "kind-unknown",
-        'testing.check("aggregator", component)',
-    ),
-]
-
-
-@pytest.mark.parametrize(("call", "name", "piece"), CALLS)
-def test_kinds_and_data_that_do_not_fit(call: Callable[[], object], name: str, piece: str) -> None:
-    with refused(name, piece):
-        call()
 
 
 def test_an_author_of_a_kind_passes_records_or_an_example(tmp_path: Path) -> None:
@@ -169,3 +148,6 @@ def test_an_author_of_a_kind_passes_records_or_an_example(tmp_path: Path) -> Non
     assert not testing.check_reader(Bars(), path=str(path), kind="single-label").failed
     with pytest.raises(AssertionError, match="the table is of kind single-label, not words"):
         testing.check_reader(Bars(), path=path, kind="words")
+
+
+test_each_call_gives_its_text = each_call(__file__, globals())
