@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 import xarray as xr
 
 import plausibly
+from call_files import each_call
 from plausibly.conformal.predictor import ConformalPredictor
 from refusals import refused
 
@@ -32,6 +32,14 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         frame.set_axis(["example", "annotator", "label"], axis=1).to_csv(
             f"{part}votes.csv", index=False
         )
+
+
+def model() -> xr.DataArray:
+    return plausibly.read_predictions("probabilities.csv")
+
+
+def votes() -> xr.Dataset:
+    return plausibly.read_annotations("votes.csv")
 
 
 def predictor() -> ConformalPredictor:
@@ -70,32 +78,4 @@ def test_the_columns_of_an_array_are_the_labels_of_the_predictor() -> None:
         predictor().predict(new.values[:, :2], "0.2")
 
 
-MIXED: list[tuple[Callable[[xr.DataArray, xr.Dataset], object], str, str]] = [
-    (lambda model, votes: plausibly.calibrate(model.values, votes), "array-unlabelled", "ndarray"),
-    (lambda model, votes: plausibly.calibrate(votes, model), "arguments-swapped", "ities first"),
-    (
-        lambda model, votes: plausibly.calibrate("votes.csv", "probabilities.csv"),
-        "files-swapped",
-        "votes.csv",
-    ),
-    *(
-        (call, "predictions-as-plausibilities", piece)
-        for call, piece in (
-            (lambda model, votes: plausibly.calibrate(model, model.copy()), "read_predictions"),
-            (lambda model, votes: plausibly.calibrate(*[model.drop_attrs()] * 2), "the same array"),
-            (
-                lambda model, votes: plausibly.evaluate(predictor().predict(model, "0.2"), model),
-                "read_predictions",
-            ),
-        )
-    ),
-]
-
-
-@pytest.mark.parametrize(("call", "name", "piece"), MIXED)
-def test_mix_ups_are_noticed(
-    call: Callable[[xr.DataArray, xr.Dataset], object], name: str, piece: str
-) -> None:
-    model = plausibly.read_predictions("probabilities.csv")
-    with refused(name, piece):
-        call(model, plausibly.read_annotations("votes.csv"))
+test_each_call_gives_its_text = each_call(__file__, globals())

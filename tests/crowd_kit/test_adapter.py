@@ -15,6 +15,7 @@ import pytest
 import xarray as xr
 
 import plausibly
+from call_files import each_call
 from plausibly.data.annotations import rebuilt
 from plausibly.errors import InputError, MissingExtra
 from plausibly.plugin import AGGREGATOR, ANNOTATION, resolve
@@ -381,22 +382,6 @@ def test_the_authors_kit(name: str) -> None:
     assert others == {"counted-responses", *expected}  # of unknown annotators
 
 
-@pytest.mark.parametrize(
-    ("name", "parameter", "value"),
-    [
-        ("glad", "iterations", 0),
-        ("glad", "tolerance", 0.0),
-        ("mace", "method", "map"),
-        ("mace", "random_state", -1),
-        ("zero-based-skill", "rate", 1.5),
-        ("kos", "seed", 3),
-    ],
-)
-def test_parameters_are_checked(name: str, parameter: str, value: Parameter) -> None:
-    with pytest.raises(InputError, match=parameter):
-        resolve(AGGREGATOR, {"name": f"crowd-kit:{name}", parameter: value})
-
-
 def test_parameters_arrive(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[dict[str, Parameter]] = []
 
@@ -417,3 +402,6 @@ def test_without_crowd_kit(monkeypatch: pytest.MonkeyPatch) -> None:
     hint = 'hint pip install "plausibly[crowd]"'
     with refused("extra-missing", "aggregator crowd-kit:glad needs", hint, kind=MissingExtra):
         resolve(AGGREGATOR, "crowd-kit:glad")
+
+
+test_each_call_gives_its_text = each_call(__file__, globals())

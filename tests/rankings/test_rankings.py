@@ -18,9 +18,9 @@ from scipy.special import bdtr, betainc
 
 import labelled_records as lr
 import plausibly
-from plausibly.errors import InputError
+from call_files import each_call
 from plausibly.kernels.random import hash_names
-from plausibly.plugin import AGGREGATOR, Keys, resolve
+from plausibly.plugin import AGGREGATOR, Keys
 from plausibly.registry import default
 from plausibly_builtins.partial_ranking.plackett_luce import PlackettLuce, derivatives, log_chances
 from plausibly_builtins.partial_ranking.plackett_luce_draws import PlackettLuceDraws
@@ -461,24 +461,6 @@ def test_no_prior_nothing_off_the_rankings() -> None:
     assert (result.sel(example="e", label="a") > result.sel(example="e", label="b")).mean() > 0.5
 
 
-@pytest.mark.parametrize(
-    ("name", "wrong"),
-    [
-        *(("dirichlet", item) for item in ({"temperature": 0.0}, {"prior": -0.1}, {"draws": 0})),
-        *(("plackett-luce", item) for item in ({"prior": -1.0}, {"tolerance": -1.0})),
-        *(("plackett-luce-draws", item) for item in ({"prior": 0.0}, {"draws": 0}, {"warm_up": 1})),
-        ("plackett-luce", {"iterations": 0}),
-        *(
-            (name, {"unmentioned": "some"})
-            for name in ("dirichlet", "plackett-luce", "plackett-luce-draws")
-        ),
-    ],
-)
-def test_parameters_out_of_range(name: str, wrong: dict[str, Parameter]) -> None:
-    with pytest.raises(InputError, match=next(iter(wrong))):
-        resolve(AGGREGATOR, {"name": name, **wrong})
-
-
 # ---- ballots of PrefLib, the rankings of dermatologists, docs/rankings.md
 
 
@@ -598,3 +580,6 @@ def test_the_cases(page: str, dermatologists: xr.Dataset) -> None:
         same = best[np.arange(len(values)), values.argmax(axis=1)].mean()
         lines.append(f"| {shown} | {values.max(axis=1).mean():.3f} | {same:.1%} |")
     assert "\n".join(lines) in page
+
+
+test_each_call_gives_its_text = each_call(__file__, globals())

@@ -19,12 +19,14 @@ import xarray as xr
 
 import cli_world
 import plausibly
-from plausibly import annotators, evaluation
+from plausibly import annotators, evaluation, plugin
 from plausibly.errors import InputError, PlausiblyWarning
 from refusals import missing
 
 LIBRARIES = {"Path": Path, "math": math, "np": np, "pd": pd, "xr": xr, "plausibly": plausibly}
-OFFERED = {name: getattr(evaluation, name) for name in dir(evaluation)}
+OFFERED = {
+    name: getattr(package, name) for package in (plugin, evaluation) for name in dir(package)
+}
 NAMES = {**vars(annotators), **OFFERED, **LIBRARIES}
 
 
