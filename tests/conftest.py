@@ -8,23 +8,15 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
-import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from types import FrameType
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
-if TYPE_CHECKING:
-    from coverage import Coverage
-
 PROJECT = Path(__file__).resolve().parents[1]
 IN_CI = bool(os.environ.get("CI"))
-MEASURED = 0.5  # seconds of the processor, of each test
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 DRIVERS = ("playwright", "axe_playwright_python")
 BUILDS = {"built", "installed"}  # fixtures that build wheels or environments
@@ -120,40 +112,7 @@ class _Executed:
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
 
 
-class _Measured:
-    """Measures coverage in the first moments of each test, and lets the rest run at full speed.
-
-    The tracer makes Python up to three times as slow. A line that a test runs, it runs early; what
-    comes later are the many rounds of a study, an oracle or a property.
-    """
-
-    def __init__(self, coverage: Coverage) -> None:
-        self.coverage = coverage
-        self.stopped = False
-        signal.signal(signal.SIGVTALRM, self.stop)
-
-    def stop(self, number: int, frame: FrameType | None) -> None:
-        if not self.stopped:
-            self.stopped = True
-            self.coverage.stop()
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_protocol(self) -> Iterator[None]:
-        if self.stopped:
-            self.stopped = False
-            self.coverage.start()
-        signal.setitimer(signal.ITIMER_VIRTUAL, MEASURED)
-        try:
-            return (yield)
-        finally:
-            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-
-
 def pytest_configure(config: pytest.Config) -> None:
     """Count what runs, in the process that reports: workers of xdist run only a share."""
     if not hasattr(config, "workerinput") and not config.option.collectonly:
         config.pluginmanager.register(_Executed(), "executed")
-    measuring = sys.modules.get("coverage")
-    coverage = measuring and measuring.Coverage.current()
-    if coverage and hasattr(signal, "setitimer"):  # Windows has none, and measures everything
-        config.pluginmanager.register(_Measured(coverage), "measured")

@@ -1,7 +1,6 @@
 """The test run itself, in a project of its own with our conftest.
 
-No run passes that tested nothing, real data are never left out in CI, and coverage is measured in
-the first moments of every test, also of the one after a long one.
+No run passes that tested nothing, and real data are never left out in CI.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from coverage import Coverage
 
 pytestmark = pytest.mark.slow
 CONFTEST = Path(__file__).resolve().parents[1] / "conftest.py"
@@ -109,44 +107,3 @@ def test_a_run(
     places = {name: value.format(folder=tmp_path) for name, value in environment.items()}
     status, output = run(written(tmp_path, source), *PYTEST, *options, **places)
     assert (status, says in output) == (code, True), output
-
-
-MODULE = "".join(f"def {name}():\n    return 1\n\n" for name in ("early", "late", "after"))
-MEASURED = """\
-import time
-import measured_module
-
-def test_long():
-    measured_module.early()
-    end = time.process_time() + 1
-    while time.process_time() < end:
-        sum(range(1000))
-    measured_module.late()
-
-def test_next():
-    measured_module.after()
-"""
-RULES = """\
-[run]
-branch = true
-parallel = true
-patch = subprocess
-source_pkgs = measured_module
-disable_warnings = module-not-imported,no-data-collected
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no timer of the processor")
-@pytest.mark.parametrize("options", [(), XDIST], ids=["alone", "xdist"])
-def test_the_first_moments_are_measured(tmp_path: Path, options: tuple[str, ...]) -> None:
-    project = written(tmp_path, MEASURED)
-    (project / "measured_module.py").write_text(MODULE, "utf-8")
-    (project / "coveragerc").write_text(RULES, "utf-8")
-    rules, data = project / "coveragerc", tmp_path / "measured"
-    words = ("-m", "coverage", "run", f"--rcfile={rules}", *PYTEST, *options)
-    status, output = run(project, *words, COVERAGE_FILE=str(data), PYTHONPATH=str(project))
-    assert status == 0, output
-    measured = Coverage(data_file=data, config_file=str(rules))
-    measured.combine()
-    *_, missing, _ = measured.analysis2(str(project / "measured_module.py"))
-    assert missing == [5]  # `late`
