@@ -129,38 +129,4 @@ def invalid(kind: str, **columns: object) -> AnnotationTable:
     return build_table(kind, examples=["e"], annotators=["q", "r"], labels=["a", "b"], **inputs)  # type: ignore[arg-type]  # columns by name
 
 
-@pytest.mark.parametrize(
-    ("kind", "table", "what"),
-    [
-        (SingleLabel(), invalid("single-label"), "annotator q names several labels"),
-        (
-            SingleLabel(),
-            invalid("single-label", response_annotator=[1, 1], mention_response=[0, 1, 1]),
-            "annotator r answers again",
-        ),
-        (LabelSet(), invalid("label-set", mention_label=[1, 1, 0]), 'annotator q names "b" twice'),
-        (
-            PartialRanking(),
-            invalid("partial-ranking", mention_block=[1, 3, 1]),
-            "annotator q leaves a rank empty",
-        ),
-        (
-            PartialRanking(),
-            invalid("partial-ranking", mention_block=[1, 1, 2], response_annotator=[0, -1]),
-            "an unknown annotator leaves a rank empty",
-        ),
-        (
-            SoftLabel(),
-            invalid("soft-label", mention_weight=[1.0, 1.0, 0.0]),
-            "annotator r gives no label any weight",
-        ),
-    ],
-)
-def test_validate_names_the_response(kind: Annotation, table: AnnotationTable, what: str) -> None:
-    with pytest.raises(InputError) as caught:
-        kind.validate(table)
-    assert caught.value.what.endswith(what)
-    assert caught.value.what.startswith("example e, ")
-
-
 test_each_call_gives_its_text = each_call(__file__, globals())

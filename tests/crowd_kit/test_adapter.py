@@ -230,29 +230,6 @@ ANONYMOUS = [*VOTES, ("t1", None, "task")]
 TIED = [("t1", "a", "yes"), ("t1", "b", "no")]
 
 
-@pytest.mark.parametrize(
-    ("component", "make", "name", "hint"),
-    [
-        ("mmsr", lambda: weighted([2, 1, 1, 1]), "weights-broken", "which take any weight"),
-        ("glad", lambda: weighted([0.5, 1, 0.25, 1]), "weights-broken", "which take any weight"),
-        (
-            "glad",
-            lambda: table(ANONYMOUS),  # type: ignore[arg-type]  # an unknown annotator
-            "annotators-anonymous",
-            'unknown = "together" takes them as one annotator',
-        ),
-        ("kos", table, "crowd-kit-failed", "which are plausibly's own"),
-        ("kos", lambda: table(TIED), "crowd-kit-failed", "which are plausibly's own"),
-    ],
-)
-def test_tables_that_crowd_kit_cannot_read(
-    component: str, make: Callable[[], xr.Dataset], name: str, hint: str
-) -> None:
-    with refused(name) as caught:
-        lam(component, make())
-    assert caught.value.hint.endswith(hint)
-
-
 def _zero(self: Estimator, data: pd.DataFrame) -> None:
     self.skills_ = pd.Series(1.0, index=pd.unique(data["worker"])) * (data["task"].min() > 0)
 

@@ -13,6 +13,7 @@ from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from call_files import each_call
 from plausibly.data.plausibilities import (
     check_plausibilities,
     check_sparse_form,
@@ -133,22 +134,9 @@ EACH = array([[0.9, 0.8], [0.0, 0.1]])
 LOGITS = array([[-3.0, 8.0], [1.0, 1.0]])
 
 
-@pytest.mark.parametrize(
-    ("given", "scale", "name", "piece"),
-    [
-        (array([[-11.2, 9.7]]), None, "probabilities-negative", "found -11.2 to 9.7 hint scale="),
-        (array([[0.23, 0.5]] * 2), None, "rows-do-not-sum", "is missing, normalise=True, or"),
-        (EACH + 0.2, "independent", "probabilities-above-one", "found 0.2 to 1.1"),
-        (LOGITS, "independent", "probabilities-negative", ""),
-        (LOGITS, "logits", "scale-unknown", 'hint scale="logit"'),
-    ],
-)
-def test_rows_that_are_not_on_the_scale(
-    given: xr.DataArray, scale: str | None, name: str, piece: str
-) -> None:
-    rows = xr.concat([given, array([[0.5, 0.5]], example=["sound"])], "example")
-    with refused(name, piece):
-        check_predictions(rows, scale=scale, source="cnn.parquet")
+def on_scale(values: xr.DataArray, scale: str | None = None) -> xr.DataArray:
+    rows = xr.concat([values, array([[0.5, 0.5]], example=["sound"])], "example")
+    return check_predictions(rows, scale=scale, source="cnn.parquet")
 
 
 def test_scales() -> None:
@@ -318,3 +306,6 @@ def test_another_form_is_refused(
 def test_what_cannot_be_sparse_is_refused(bad: float) -> None:
     with refused("sparse-invalid", "an entry is negative or not a number"):
         to_sparse(plausibilities(np.array([[1.5, bad]])))
+
+
+test_each_call_gives_its_text = each_call(__file__, globals())

@@ -13,6 +13,7 @@ from hypothesis import given, settings, strategies as st
 
 import labelled_records as lr
 import plausibly
+from call_files import each_call
 from plausibly.data.annotations import AnnotationTable, answered_rows, check_table, rebuilt
 from plausibly.data.select import answered, concat_annotations, select_annotations, to_frame
 from plausibly.data.states import with_left_out
@@ -136,23 +137,6 @@ def test_arrays_become_frames_of_a_row_per_example() -> None:
 OTHER = xr.DataArray([True], coords={"example": ["other"]})
 
 
-@pytest.mark.parametrize(
-    ("selection", "name", "result"),
-    [
-        ({"example": ["c1", "C3 ", "zz"]}, "examples-unknown", "found C3 , zz"),
-        ({"annotator": "t"}, "annotators-unknown", "found t"),
-        ({"example": OTHER}, "examples-unknown", "found other"),
-        ({"example": ["c1", "c2", "c1"]}, "example-twice", "found 1 row too many"),
-        ({"example": [True, False]}, "mask-length", "found shape (2,)"),
-    ],
-)
-def test_what_cannot_be_selected_is_named(
-    table: AnnotationTable, selection: dict[str, object], name: str, result: str
-) -> None:
-    with refused(name, result):
-        select_annotations(table, **selection)
-
-
 def test_answered_names_those_with_an_answer_that_counts() -> None:
     table = built([("e", "r", "a"), ("f", "r", None), ("g", "r", "a"), ("g", "q", None)])
     assert answered(table) == ["e", "g"]
@@ -188,27 +172,9 @@ def test_a_table_without_weights_joins_one_with_weights(table: AnnotationTable) 
     xr.testing.assert_identical(joined, table.assign_attrs(twice))
 
 
-UNJOINABLE: list[tuple[Callable[[xr.Dataset], xr.Dataset], str, str]] = [
-    (lambda t: t.drop_vars("skill"), "variable-missing", ""),
-    (lambda t: t.assign(response_seconds=("mention", [0.0, 0.0])), "variable-missing", ""),
-    (lambda t: t.assign(page=8), "variable-differs", 'leave it out: ann.drop_vars("'),
-    (lambda t: t.assign(skill=("annotator", [0.1, 0.5, 0.3])), "variable-differs", ""),
-    (lambda t: t.assign_attrs(kind="yours"), "kinds-differ", "tables of kind mine and yours"),
-    (
-        lambda t: t.assign_attrs(unlisted="unknown"),
-        "kinds-differ",
-        "tables of unlisted excluded and unknown cannot be joined",
-    ),
-]
-
-
-@pytest.mark.parametrize(("change", "name", "piece"), UNJOINABLE)
-def test_tables_that_cannot_be_joined(
-    table: AnnotationTable, change: Callable[[xr.Dataset], xr.Dataset], name: str, piece: str
-) -> None:
+def joined(table: xr.Dataset, change: Callable[[xr.Dataset], xr.Dataset]) -> xr.Dataset:
     part = select_annotations(table, example=["c1", "c2"])
-    with refused(name, piece):
-        concat_annotations([part, change(select_annotations(table, example="c3"))])
+    return concat_annotations([part, change(select_annotations(table, example="c3"))])
 
 
 def test_joins_without_a_table_or_with_a_response_in_two() -> None:
@@ -254,3 +220,6 @@ def test_frame_of_a_table(table: AnnotationTable) -> None:
         assert cells.where(cells.notna(), None).tolist() == values, name
     complete = to_frame(select_annotations(table, example=["c1", "c2"]))
     assert [complete[name].dtype for name in ("mention_block", "mention_start")] == ["i2", "i8"]
+
+
+test_each_call_gives_its_text = each_call(__file__, globals(), "table")

@@ -16,6 +16,7 @@ from hypothesis import given, settings, strategies as st
 
 import cases_net
 import plausibly
+from call_files import each_call
 from io_files import csv_text, damaged, refusal, result_or_refusal, written
 from plausibly.data.validate import seen_in_one
 from plausibly.io.predictions import NamedPrediction, from_named
@@ -310,22 +311,6 @@ def test_any_scores_come_back_whatever_their_order(
 
 
 ONE = named("x", ("a", 1))
-REFUSED: list[tuple[list[NamedPrediction], dict[str, Option], str, str]] = [
-    ([named("x")], {}, "predictions-missing", "none"),
-    ([ONE, named("x", ("a", 1), model="")], {}, "model-unknown", 'a model without name, "m"'),
-    ([ONE], {"model": "n"}, "model-unknown", '"m"'),
-    ([ONE, named("x", ("b", 1))], {}, "scores-unfit", "row x, row x"),
-    ([ONE, named("y", ("a", None))], {}, "scores-unfit", "1 label without score"),
-    ([ONE], {"labels": ["eczema", "acne"]}, "label-unknown", "1 label outside (a)"),
-    ([named("x", ("a", "1e999"))], {}, "scores-unfit", "a 1e999"),
-    ([named("x", ("a", "high"))], {}, "scores-unfit", "a high"),
-    ([named("x", ("a", 1), ("a", 2))], {}, "scores-unfit", "a 1, a 2"),
-]
 
 
-@pytest.mark.parametrize(("text", "more", "name", "outcome"), REFUSED)
-def test_what_is_refused(
-    text: list[NamedPrediction], more: dict[str, Option], name: str, outcome: str
-) -> None:
-    error = refusal(lambda: array(*text, **more))
-    assert (error.name, error.found) == (name, outcome)
+test_each_call_gives_its_text = each_call(__file__, globals())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import pickle
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -17,6 +17,7 @@ import pytest
 import xarray as xr
 
 import plausibly
+from call_files import each_call
 from plausibly import registry
 from plausibly.errors import ComponentError, MissingExtra
 from plausibly.plugin import AGGREGATOR, CALIBRATOR, COMBINER, READER, SCORE, resolve
@@ -78,39 +79,12 @@ THREE = {"name": "drawn", "draws": 3}
 SITE = {"name": "by", "by": "site", "draws": 3}
 
 
-@pytest.mark.parametrize(
-    ("kind", "component", "parameters", "name", "pieces"),
-    [
-        (CALIBRATOR, Drawn(), {"draws": 3}, "component-parameter", "calibrator Drawn and draws"),
-        (CALIBRATOR, THREE, {"draws": 3}, "component-parameter", "calibrator drawn and draws"),
-        (CALIBRATOR, {}, {}, "component-name", "found the keys none"),
-        (CALIBRATOR, {"nam": "x", "b": 1}, {}, "component-name", "found the keys nam, b"),
-        (CALIBRATOR, {"name": 7}, {}, "component-name", "found name = 7"),
-        (AGGREGATOR, "frequensy", {}, "component-unknown", 'did you mean "frequency"?'),
-        (AGGREGATOR, "placket-luce", {}, "component-unknown", 'mean "thesis:plackett-luce"'),
-        (AGGREGATOR, "thesis:zzz", {}, "component-unknown", f"environment of {sys.executable}"),
-        (AGGREGATOR, "glda", {}, "component-unknown", 'did you mean "crowd-kit:glad"?'),
-        # What cannot be loaded is no advice: only smoothed has such a parameter.
-        (AGGREGATOR, "frequency", {"rounds": 3}, "component-parameter", "smoothed has it"),
-        (CALIBRATOR, "drawn", {"draws": "10"}, "component-parameter", "hint write draws = 10"),
-        (CALIBRATOR, SITE, {}, "component-parameter", "drawn has it hint leave draws out"),
-        # A parameter of a plugin of others is no advice either.
-        (CALIBRATOR, {"name": "drawn", "rounds": 3}, {}, "component-parameter", "it has draws"),
-    ],
-)
-def test_a_component_is_refused(
-    plugins: Plugins,
-    kind: Kind[Any],  # Any: of every kind
-    component: object,
-    parameters: Mapping[str, object],
-    name: str,
-    pieces: str,
-) -> None:
+@pytest.fixture
+def known(plugins: Plugins) -> Registry:
     plugins.add("thesis", offering("plackett-luce"), distribution="thesis-pl")
     plugins.add("more", offering("gone", "no_such_module_xyz:Name"))
     plugins.add("crowd-kit", offering("glad", OfAnExtra, AGGREGATOR, extra="crowd"))
-    with refused(name, pieces):
-        plugins.registry().create(kind, component, parameters)
+    return plugins.registry()
 
 
 def test_every_mistake_at_every_depth(plugins: Plugins) -> None:
@@ -453,3 +427,6 @@ def test_readers_that_cannot_be_loaded_are_named(
     (tmp_path / "odd.txt").write_text("who knows\n")
     with refused("format-unknown", "not asked: reader needy needs not_there_xyz"):
         plausibly.read_annotations(tmp_path / "odd.txt")
+
+
+test_each_call_gives_its_text = each_call(__file__, globals(), "known")

@@ -33,7 +33,8 @@ NAMES = {**vars(annotators), **OFFERED, **LIBRARIES}
 def each_call(
     test: str, names: dict[str, object], *fixtures: str
 ) -> Callable[[pytest.FixtureRequest, str, str], None]:
-    """Return a test of each call of the file beside a test, with the names of its module."""
+    """Return a test of each call of the file beside a test: its names are those of its module and
+    of these fixtures."""
     path = Path(test)
     file = path.parent / "calls" / f"{path.stem.removeprefix('test_')}.txt"
     _, *blocks = re.split(r"^\$ ", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
@@ -41,12 +42,11 @@ def each_call(
 
     @pytest.mark.parametrize(("call", "text"), pairs, ids=[call for call, _ in pairs])
     def check(request: pytest.FixtureRequest, call: str, text: str) -> None:
-        for name in fixtures:
-            request.getfixturevalue(name)
+        every = {**NAMES, **names} | {name: request.getfixturevalue(name) for name in fixtures}
         if call.startswith("plausibly "):
             check_printed(call, text)
         else:
-            check_call(compile(call, test, "eval"), text, {**NAMES, **names}, test)
+            check_call(compile(call, test, "eval"), text, every, test)
 
     return check
 
