@@ -93,30 +93,6 @@ def test_names_become_text_and_other_coordinates_stay(check: Check, labels: obje
     assert result.attrs["left_out"] == '{"x": 1}'
 
 
-FORMS: list[tuple[Callable[[xr.DataArray], object], str, str]] = [
-    (lambda a: a.values, "array-unlabelled", "found ndarray"),
-    (lambda a: a.rename(label="class"), "dims-differ", 'rename({"class": "label"})'),
-    (lambda a: a.expand_dims("augmentation"), "dims-differ", "isel(augmentation=0)"),
-    (lambda a: a.isel(example=0, drop=True), "dims-differ", "expand_dims(example=[...])"),
-    (lambda a: a.drop_vars("example"), "examples-unnamed", "assign_coords(example=[...])"),
-    (lambda a: a.drop_vars("label"), "labels-unnamed", "assign_coords(label=[...])"),
-    (lambda a: a.assign_coords(example=["a", "a"]), "example-twice", "found 1 row too many"),
-    (lambda a: a.assign_coords(label=np.array([1, "1"], object)), "label-twice", 'name "1" in'),
-    (lambda a: a.astype(str), "numbers-expected", "astype(float)"),
-    (lambda a: a * 1j, "numbers-expected", "found dtype complex128"),
-    (lambda a: a.isel(example=[]), "array-empty", "found 0 examples, 2 labels"),
-]
-
-
-@BOTH
-@pytest.mark.parametrize(("change", "name", "piece"), FORMS)
-def test_an_array_of_another_form_is_refused(
-    check: Check, change: Callable[[xr.DataArray], object], name: str, piece: str
-) -> None:
-    with refused(name, check.__name__.removeprefix("check_"), piece):
-        check(change(array(np.eye(2))))
-
-
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_predictions_that_are_not_finite(bad: float) -> None:
     values = np.full((9, 4), 0.25)
@@ -131,6 +107,7 @@ def test_predictions_that_are_not_finite(bad: float) -> None:
 
 
 EACH = array([[0.9, 0.8], [0.0, 0.1]])
+EYE = array(np.eye(2))
 LOGITS = array([[-3.0, 8.0], [1.0, 1.0]])
 
 
@@ -271,35 +248,6 @@ def changed(name: str, place: tuple[int, int], value: float) -> Callable[[xr.Dat
 
 
 UNUSED = changed("label", (0, 0), -1), changed("weight", (0, 0), 0.0)
-
-
-@pytest.mark.parametrize(
-    ("change", "name", "piece"),
-    [
-        (changed("label", (0, 1), 3), "sparse-invalid", "codes out of range in 1 example (e0)"),
-        (changed("label", (1, 1), -2), "sparse-invalid", "codes out of range in 1 example (e1)"),
-        (changed("weight", (0, 1), 0.0), "sparse-invalid", "unfit weights in 1 example (e0)"),
-        (changed("weight", (0, 1), np.nan), "sparse-invalid", "unfit weights in 1 example (e0)"),
-        (changed("weight", (1, 2), 0.5), "sparse-invalid", "unfit weights in 1 example (e1)"),
-        (changed("label", (2, 1), 0), "sparse-invalid", "codes out of order in 1 example (e2)"),
-        (changed("label", (2, 0), 2), "sparse-invalid", "codes out of order in 1 example (e2)"),
-        (lambda s: UNUSED[1](UNUSED[0](s)), "sparse-invalid", "hint plausibly.to_sparse(lam)"),
-        (lambda s: s.drop_vars("label_name"), "sparse-invalid", "label_name is missing"),
-        (
-            lambda s: s.rename(slot="place"),
-            "sparse-invalid",
-            "expected a variable weight over example, slot",
-        ),
-        (lambda s: s.assign(label=s["label"].astype(float)), "sparse-invalid", "the types differ"),
-        (lambda s: s.assign_coords(label_name=["k0", "k0", "k1"]), "label-twice", 'name "k0" in'),
-    ],
-)
-def test_another_form_is_refused(
-    change: Callable[[xr.Dataset], xr.Dataset], name: str, piece: str
-) -> None:
-    for read in (to_dense, check_sparse_form):
-        with refused(name, piece):
-            read(change(SPARSE))
 
 
 @pytest.mark.parametrize("bad", [-0.5, np.nan])
