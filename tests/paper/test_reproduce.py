@@ -355,7 +355,7 @@ def test_python_prints_what_the_page_shows(page: str) -> None:
     assert printed.getvalue() == shown
 
 
-# What a handful of splits cannot decide: see test_claims.
+# What a handful of splits cannot decide.
 MORE_SPLITS = {
     **dict.fromkeys(["variability", "ecdf-coverage", "coverage", "augmentation", "procedures"], 8),
     "naive-quantile": 30,
