@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
 import plausibly
 from calibrators_labelled import AUGMENTED, CALIBRATORS, POOLED, inside, plausibilities, predictions
+from call_files import each_call
 from refusals import refused
 
 Table = dict[str, object]
@@ -90,19 +89,9 @@ def test_wrappers_that_do_not_nest(outer: Table, inner: Table) -> None:
         calibrate({**outer, "inner": inner}, augmentations=augmentations)
 
 
-@pytest.mark.parametrize(
-    ("risks", "result"),
-    [
-        ([1.0, -1.0, 2.0], "found 1.0, -1.0, 2.0 hint"),
-        ([1.0, math.inf, 2.0], "found 1.0, inf, 2.0 hint"),
-        (["a", "1", "2"], "found a, 1, 2 hint"),
-        ([0.0, 0.0, 0.0], "found 0.0, 0.0, 0.0 hint"),
-    ],
-)
-def test_risks_that_are_none(risks: list[object], result: str) -> None:
-    model = predictions(N).assign_coords(risk=("label", risks))
-    with refused("risks-range", '"risk" of the labels', result):
-        plausibly.calibrate(model, plausibilities(N), calibrator=CALIBRATORS["risk"])
+def with_risks(*risks: object) -> plausibly.ConformalPredictor:
+    model = predictions(N).assign_coords(risk=("label", list(risks)))
+    return plausibly.calibrate(model, plausibilities(N), calibrator=CALIBRATORS["risk"])
 
 
 @pytest.mark.parametrize("name", ["mondrian", "weighted", "clustered", "risk"])
@@ -134,3 +123,6 @@ def test_augmentations_that_are_not_read(table: Table) -> None:
     hint = "hint calibrator augmentation, or predictions.isel(augmentation=0)"
     with refused("augmentations-unread", str(table["name"]), f"found 2 augmentations {hint}"):
         calibrate(table, augmentations=2)
+
+
+test_each_call_gives_its_text = each_call(__file__, globals())

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 import plausibly
 from calibrators_labelled import Table, inside, plausibilities, predictions
+from call_files import each_call
 from exact_oracles import binomial_cdf
 from plausibly.calibration.pvalues import Pools, PValues
 from plausibly.calibration.scores import CalibrationScores
@@ -385,23 +386,6 @@ def test_clusters_are_not_taken_for_examples() -> None:
     assert calibrate(calibrator=CALIBRATORS["clustered"]).guarantee(0.1).cluster == "patient"
 
 
-@pytest.mark.parametrize(
-    "table",
-    [
-        {"held_out": 0.5},
-        {"bound": "betting", "held_out": 0.5},
-        {"bound": "held-out", "held_out": 0.0},
-        {"bound": "held-out", "held_out": 1.0},
-        {"bound": "least"},
-        {"delta": 0.0},
-    ],
-    ids=str,
-)
-def test_parameters_that_do_not_go_together(table: dict[str, Any]) -> None:  # Any: as above
-    with refused("component-parameter"):
-        calibrated(**table)
-
-
 # ---- validity
 
 
@@ -476,3 +460,6 @@ def test_masses_of_more_digits_than_a_double_has(total: int) -> None:
     rule = Pac(delta=0.25, bound="betting")
     for alpha in (Fraction(1, 5), Fraction(2, 5)):
         assert rule.threshold(pools(large, total), alpha) == rule.threshold(pools(scores, 2), alpha)
+
+
+test_each_call_gives_its_text = each_call(__file__, globals())

@@ -13,6 +13,7 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
 
 import plausibly
+from call_files import each_call
 from plausibly.calibration.alphas import exact, is_several, read_alpha, read_alphas, rounded_up
 from plausibly.kernels.types import Floats
 from refusals import refused, warned
@@ -56,27 +57,6 @@ def test_one_reader_for_all_parameters() -> None:
     mass = {"name": "mass-coverage", "leave_out": 1 - 0.9}
     predictor = plausibly.calibrate(*world(50), calibrator=mass)
     assert predictor.guarantee(0.2).share == Fraction(9, 10)
-
-
-@pytest.mark.parametrize(
-    ("value", "pieces"),
-    [
-        *((value, ()) for value in (0, 1, 1.5, 0.0, "1", "-0.1", 2, -1, "0/1", np.inf, "1e3")),
-        (90, ("0.1 for 90% sets found 90 hint alpha=0.1",)),
-        (5, ("hint alpha=0.05",)),
-        (95, ("hint alpha=0.05",)),
-        *(
-            (value, ("which is not a number",))
-            for value in (
-                *(None, True, [0.1], object),
-                *("ten percent", "nan", "", "1/0", "1e-99999999"),
-            )
-        ),
-    ],
-)
-def test_what_is_no_miscoverage_rate_is_refused(value: object, pieces: tuple[str, ...]) -> None:
-    with refused("alpha-range", *pieces):
-        read_alpha(value)
 
 
 def test_large_alphas_are_warned_of() -> None:
@@ -160,18 +140,4 @@ def test_too_few_examples_are_warned_of() -> None:
 CHUNKS = xr.DataArray(np.ones(20)).chunk(5)
 
 
-@pytest.mark.parametrize(
-    ("scores", "found"),
-    [
-        (np.ones((2, 2, 2)), "shape (2, 2, 2), float64"),
-        (np.ones(0), "shape (0,)"),
-        (np.ones(3, dtype=np.int64), "shape (3,), int64"),
-        (np.array([1.0, np.nan]), "NaN"),
-        ([1.0, 2.0], "a list"),
-        (CHUNKS, "a DataArray"),
-        (CHUNKS.data, "a"),
-    ],
-)
-def test_what_cannot_be_compared_is_refused(scores: Floats, found: str) -> None:
-    with refused("scores-malformed", f"found {found}", "numpy.asarray(scores, float)"):
-        plausibly.score_threshold(scores, 0.4)
+test_each_call_gives_its_text = each_call(__file__, globals())

@@ -11,6 +11,7 @@ import pytest
 import xarray as xr
 
 import plausibly
+from call_files import each_call
 from crowd_models_worlds import crowd, table_of
 from plausibly.annotators.reliability import ReliabilityTable
 from plausibly.data.annotations import rebuilt
@@ -124,22 +125,6 @@ class Odd(LabelFrequency):
         return self.answer
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        {"q": 1.0},
-        xr.Dataset({"skill": ("annotator", [1.0])}),
-        xr.Dataset({"weight": ("annotator", [1.0])}),
-        xr.Dataset({"weight": ("annotator", [1.0])}, {"annotator": ["q"]}),
-        xr.Dataset({"weight": 1.0}),
-    ],
-    ids=range(5),
-)
-def test_a_plugin_that_answers_something_else(answer: object) -> None:
-    with refused("reliability-malformed", "hint fix its method reliability"):
-        plausibly.reliability(table_with_idle(), Odd(answer=answer))
-
-
 def test_a_plugin_may_order_annotators_as_it_likes() -> None:
     table = table_with_idle()
     turned = table["annotator"].values[::-1]
@@ -238,29 +223,11 @@ def test_examples_that_lose_all_annotators() -> None:
     assert list(excluded(another)) == both
 
 
-@pytest.mark.parametrize(
-    ("aggregator", "parameters"),
-    [
-        ("exclude", {"below": 0.0}),
-        ("exclude", {"fewer_than": -1}),
-        ("exclude", {"lost": "drop"}),
-        ("exclude", {"annotators": "dan"}),
-        ("dawid-skene", {"smoothing": -1.0}),
-        ("dawid-skene", {"iterations": 0}),
-        ("dawid-skene", {"unknown": "drop"}),
-        ("one-coin", {"right": -0.5}),
-        ("one-coin", {"tolerance": -1e-9}),
-        ("weighted-vote", {"weights": {"q": -1.0}}),
-        ("weighted-vote", {"weights": {"q": float("inf")}}),
-    ],
-)
-def test_parameters_are_checked(aggregator: str, parameters: dict[str, object]) -> None:
-    with refused("component-parameter", *parameters):
-        plausibly.aggregate(TABLE, {"name": aggregator, **parameters})
-
-
 def test_whom_an_exclusion_cannot_find_or_judge() -> None:
     with refused("annotators-unknown", "found dana"):
         plausibly.aggregate(TABLE, "exclude", annotators=["dana", "eve"])
     with refused("reliability-none", 'by = "worker-agreement"'):
         plausibly.aggregate(TABLE, "exclude", below=0.5, by="label-frequency")
+
+
+test_each_call_gives_its_text = each_call(__file__, globals())

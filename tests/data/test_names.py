@@ -14,6 +14,7 @@ import xarray as xr
 from hypothesis import given, strategies as st
 
 import plausibly
+from call_files import each_call
 from io_files import written
 from plausibly.calibration.data import group_names
 from plausibly.data.align import match_examples, match_labels
@@ -152,20 +153,6 @@ def test_labels_that_differ(here: list[str], there: list[str], piece: str) -> No
 KEEPS = "or only_common=True, which keeps 1"
 
 
-@pytest.mark.parametrize(
-    ("here", "there", "pieces"),
-    [
-        (["scan_0007", "b"], ["scan_7", "b", "c"], ['"scan_0007" here and "scan_7" there', KEEPS]),
-        (list("abcde"), ["a"], ["found b, c, d, … (4 in all) only here", KEEPS]),
-        (["a", "xx"], ["a", "b", "c"], ["found b, c only there, xx only here", KEEPS]),
-        (["T1", "t2 "], ["t1", "t2"], ['"T1" here and "t1" there', '"t2 " here and "t2" there']),
-    ],
-)
-def test_examples_that_differ(here: list[str], there: list[str], pieces: list[str]) -> None:
-    with refused("examples-differ", *pieces):
-        match_examples(array(here, ["k"]), array(there, ["k"]))
-
-
 def test_only_common_keeps_what_both_have_and_counts_the_rest() -> None:
     predictions = with_left_out(array(["x", "b", "a", "y"], ["k"]), {"bad rows": 3})
     kept, matched = match_examples(predictions, array(["a", "z", "b"], ["k"]), only_common=True)
@@ -278,3 +265,6 @@ def test_answers_under_two_names_of_one_label_are_merged(tmp_path: Path) -> None
         assert 'name: 2 (2 as "cat ")' in " ".join(str(table).split())
     swapped = plausibly.aggregate(called(expected, ["dog", "cat"], source="v.csv"))
     assert swapped.sel(example="t1", label="dog").item() == 1
+
+
+test_each_call_gives_its_text = each_call(__file__, globals())

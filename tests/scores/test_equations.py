@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import plausibly
+from call_files import each_call
 from plausibly import registry
 from plausibly.errors import IncompatibleComponents
 from plausibly.kernels.random import Keys, hash_names
@@ -202,26 +203,6 @@ def test_uniforms_belong_to_the_examples(case: str) -> None:
 # ---- refusals
 
 
-@pytest.mark.parametrize(
-    ("name", "parameter", "value", "text"),
-    [
-        ("raps", "penalty", -0.5, "must be >= 0.0, found -0.5"),
-        ("raps", "penalty", float("nan"), "must be >= 0.0, found nan"),
-        ("raps", "penalty", float("inf"), "must be < inf, found inf"),
-        ("raps", "free_rank", -1, "must be >= 0, found -1"),
-        ("raps", "free_rank", 1.5, "expected an integer, found 1.5"),
-        ("raps", "randomised", 1, "expected true or false, found 1"),
-        ("saps", "weight", 0, "must be > 0.0, found 0.0"),
-        ("saps", "weight", float("inf"), "must be < inf, found inf"),
-        ("aps", "randomised", "yes", 'expected true or false, found the text "yes"'),
-        ("aps", "penalty", 0.1, "no such parameter; raps has"),
-    ],
-)
-def test_parameters(name: str, parameter: str, value: object, text: str) -> None:
-    with refused("component-parameter", f'score "{name}", {parameter}: {text}'):
-        registry.resolve(SCORE, {"name": name, parameter: value})
-
-
 @pytest.mark.parametrize("name", SUMMING)
 def test_sums_take_numbers_of_any_scale_from_zero_on(name: str) -> None:
     predictions, answers = world(20, dtype="float64")
@@ -254,3 +235,6 @@ def test_uniforms_that_cannot_be_used(name: str, uniform: Floats | None) -> None
     component = registry.resolve(SCORE, {"name": name, "randomised": True})
     with refused("uniform-malformed", f"score {name}", "shape (2, 1)"):
         component.score(np.array([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]]), uniform)
+
+
+test_each_call_gives_its_text = each_call(__file__, globals())

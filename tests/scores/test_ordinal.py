@@ -13,6 +13,7 @@ import xarray as xr
 from hypothesis import given
 
 import plausibly
+from call_files import each_call
 from plausibly import registry
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.ranks import hull
@@ -96,21 +97,6 @@ def test_greedy_is_summed_so_that_rounding_makes_no_hole(labels: int, dtype: typ
     own = np.take_along_axis(rows, places, axis=1)
     naive = 1 - (np.cumsum(own, axis=1) - own) - uniform * own
     assert (np.diff(naive, axis=1) > 0).any() or labels < 7
-
-
-@pytest.mark.parametrize(
-    ("parameters", "text"),
-    [
-        ({"greedy": True, "inner": "aps"}, "'greedy' adds probabilities up, and has no other"),
-        ({"randomised": True}, "'randomised' belongs to 'greedy', or to the 'inner' score"),
-        ({"inner": "ordinal"}, "'inner' must be a score that reads no order"),
-        ({"order": ""}, "order: "),
-        ({"inner": "no-such-score"}, "inner"),
-    ],
-)
-def test_parameters_that_do_not_go_together(parameters: dict[str, object], text: str) -> None:
-    with refused("component-parameter", text):
-        ordinal(**parameters)
 
 
 def test_a_hull_is_randomised_as_its_inner_score_is() -> None:
@@ -306,3 +292,6 @@ def test_sets_say_in_which_order_they_are_intervals(tmp_path: Path) -> None:
     bare = plausibly.calibrate(PREDICTIONS.drop_vars("order"), ANSWERS, score="aps")
     assert aps.fingerprint == bare.fingerprint
     assert "labels_along_order" not in aps.predict(NEW, "0.1").attrs
+
+
+test_each_call_gives_its_text = each_call(__file__, globals())

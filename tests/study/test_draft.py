@@ -10,6 +10,7 @@ import pytest
 import tomli_w
 from hypothesis import given, strategies as st
 
+from call_files import each_call
 from plausibly.config.document import lines_of, parse, path_text, paths_of
 from plausibly.config.hints import as_keys, in_words_of_the_file
 from plausibly.config.load import draft, load
@@ -132,20 +133,6 @@ def test_paths_start_where_the_file_lies_and_other_values_stay() -> None:
     absolute = Path.cwd() / "votes.csv"
     moved = below_folder(SMALLEST.replace("votes.csv", absolute.as_posix()))
     assert moved.annotations.path == absolute
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "hint"),
-    [
-        ("seed = 1\n[annotations]\npath = votes.csv\n", 3, "fix that line"),
-        ("seed = [1,\n", 2, "fix that line"),
-        ('[annotations]\npath = "C:\\users\\x.csv"', 2, "write the path with / for each backslash"),
-    ],
-)
-def test_text_that_is_no_toml(text: str, line: int, hint: str) -> None:
-    with pytest.raises(InputError, match=f"toml-broken: study.toml line {line} ") as caught:
-        parse(text, "study.toml")
-    assert caught.value.hint.startswith(hint)
 
 
 DECIMALS = st.decimals(allow_nan=False) | st.just(Decimal("NaN"))
@@ -282,3 +269,6 @@ def test_a_key_stands_where_its_value_stands(table: dict[str, object]) -> None:
             continue
         lines = [number for number, row in enumerate(text.split("\n"), 1) if str(value) in row]
         assert [result[path_text(path)]] == lines
+
+
+test_each_call_gives_its_text = each_call(__file__, globals())
