@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 
 import plausibly
 from call_files import each_call
-from plausibly.calibration.alphas import exact, is_several, read_alpha, read_alphas, rounded_up
+from plausibly.calibration.alphas import exact, is_several, read_alpha, read_alphas
 from plausibly.kernels.types import Floats
 from refusals import refused, warned
 from tables import world
@@ -80,16 +80,6 @@ def test_several_alphas() -> None:
     for alphas in unfit:
         with refused("alpha-range", "alphas are empty or repeat"):
             read_alphas(alphas)
-
-
-@pytest.mark.parametrize(
-    ("alpha", "shown"),
-    [(1 / 13, "0.077"), (1 / 3722, "0.0003"), (0.3147, "0.32"), (0.1, "0.10"), (1e-7, "0.0000001")],
-)
-def test_least_alphas_are_rounded_up(alpha: float, shown: str) -> None:
-    """A rounded-down alpha would still be vacuous."""
-    assert rounded_up(alpha) == shown
-    assert float(shown) >= alpha - 1e-12
 
 
 # Most ranks are those of large alphas.

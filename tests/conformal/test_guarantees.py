@@ -10,7 +10,8 @@ import pytest
 import xarray as xr
 
 import plausibly
-from plausibly.guarantee import CalibrationSummary, Claim, Guarantee, bounded, rounded
+from call_files import each_call
+from plausibly.guarantee import CalibrationSummary, Claim, Guarantee, bounded
 from plausibly.plugin import COMBINER, resolve
 from refusals import warned
 from tables import world
@@ -32,20 +33,6 @@ def stated(combiner: str | dict[str, object], n: int, held_out: int, alpha: Frac
 def test_the_average_says_why_it_holds(calibrator: str, reason: str) -> None:
     predictor = plausibly.calibrate(PREDICTIONS, ANSWERS, calibrator=calibrator)
     assert predictor.guarantee("0.1").reason.startswith(reason)
-
-
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [
-        (Fraction(9, 10), "0.90"),
-        (0.8999, "0.8999"),
-        (1, "1.00"),
-        (0.95, "0.95"),
-        (0.12345, "0.1235"),
-    ],
-)
-def test_shares_are_shown_with_two_to_four_decimals(value: float, shown: str) -> None:
-    assert rounded(value) == shown
 
 
 def test_no_alpha_is_advised_that_is_none() -> None:
@@ -141,3 +128,6 @@ def test_a_small_delta_is_no_certainty() -> None:
     assert "too: 0.899991" not in guarantee.notes[0]
     band = stated({"name": "ecdf", "delta": 1e-5}, 50, 4000, ALPHA)
     assert "coverage at least 0.90 with probability 0.99999 over" in band.notes[0]
+
+
+test_each_call_gives_its_text = each_call(__file__, globals())

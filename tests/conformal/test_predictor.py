@@ -14,6 +14,7 @@ import xarray as xr
 from hypothesis import given, strategies as st
 
 import plausibly
+from call_files import each_call
 from kit_components import Mean, Scaled, changed
 from plausibly.calibration.data import ArrayScores, CalibrationData
 from plausibly.calibration.examples import HashedNames
@@ -191,24 +192,6 @@ def test_names_are_usable_hashed_and_counted_once_each(here: list[str], there: l
     assert joined.common(first) == len(set(here))
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "same"),
-    [
-        (pd.Index([1, 0]), pd.Index([True, False]), False),
-        (pd.Index([0.1], dtype=np.float32), pd.Index([np.float64(np.float32(0.1))]), False),
-        (pd.Index([7, 8]), pd.Index([7.0, 8.0]), True),
-        (pd.Index([7, 8]), pd.Index(["7", "8"], dtype=object), True),
-        (pd.Index(["a", "b"]), pd.Index(["a", "b"], dtype=object), True),
-        (pd.Index(["a", "b"]), pd.Index(["b", "a"]), False),
-    ],
-)
-def test_names_are_the_same_where_their_texts_are(
-    first: pd.Index, second: pd.Index, same: bool
-) -> None:
-    assert Names(first).same(Names(second)) is same
-    assert Names(second).same(Names(first)) is same
-
-
 @pytest.mark.parametrize("kind", [object, None])
 def test_long_names_are_the_same_however_they_are_kept(kind: type | None) -> None:
     texts = [f"case {number}" for number in range(2_000)]
@@ -377,3 +360,6 @@ def test_the_mass_of_all_examples_is_rounded_down_next_to_a_whole_number() -> No
     exact = sum(map(Fraction, weight.tolist()))
     assert (sums.bits, sums.exact) == (bits, False)
     assert sums.base * Fraction(1, 2**bits) <= exact
+
+
+test_each_call_gives_its_text = each_call(__file__, globals())

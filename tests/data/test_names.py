@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from datetime import date, datetime
-from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -34,30 +32,6 @@ def test_a_number_has_one_name_in_every_array(values: list[float]) -> None:
         assert name_texts(array) == alone
     assert group_names(numbers).tolist() == alone
     assert hash_names(numbers).tolist() == hash_names(alone).tolist()
-
-
-@pytest.mark.parametrize(
-    ("value", "name"),
-    [
-        (1.0, "1"),
-        (np.float32(0.1), "0.1"),
-        (-0.0, "0"),
-        (1e18, "1" + "0" * 18),
-        (Decimal("1.00"), "1"),
-        (Decimal("0.50"), "0.5"),
-        (np.int8(3), "3"),
-        (True, "True"),
-        ("1.0", "1.0"),
-        (b"caf\xc3\xa9", "café"),
-        (date(2024, 1, 2), "2024-01-02"),
-        (datetime(2024, 1, 2), "2024-01-02"),
-        (np.datetime64("2024-01-02T00:00:00.000000000"), "2024-01-02"),
-        (np.datetime64("2024-01-02T10:00:00.500000000"), "2024-01-02 10:00:00.5"),
-        (pd.Timestamp("2024-01-02 10:00:00.5"), "2024-01-02 10:00:00.5"),
-    ],
-)
-def test_names(value: object, name: str) -> None:
-    assert name_text(value) == name
 
 
 def test_text_that_is_a_number_is_the_group_of_that_number() -> None:

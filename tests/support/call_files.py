@@ -10,6 +10,9 @@ import math
 import re
 import shlex
 from collections.abc import Callable
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +26,18 @@ from plausibly import annotators, evaluation, plugin
 from plausibly.errors import InputError, PlausiblyWarning
 from refusals import missing
 
-LIBRARIES = {"Path": Path, "math": math, "np": np, "pd": pd, "xr": xr, "plausibly": plausibly}
+LIBRARIES = {
+    "Decimal": Decimal,
+    "Fraction": Fraction,
+    "Path": Path,
+    "math": math,
+    "np": np,
+    "pd": pd,
+    "xr": xr,
+    "plausibly": plausibly,
+    "date": date,
+    "datetime": datetime,
+}
 OFFERED = {
     name: getattr(package, name) for package in (plugin, evaluation) for name in dir(package)
 }
