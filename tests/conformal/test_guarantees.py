@@ -26,15 +26,6 @@ def stated(combiner: str | dict[str, object], n: int, held_out: int, alpha: Frac
     return resolve(COMBINER, combiner).guarantee(Claim(covers="a label"), summary, alpha)
 
 
-@pytest.mark.parametrize(
-    ("calibrator", "reason"),
-    [("expected", "conformal risk control"), ("majority-vote", "split conformal prediction")],
-)
-def test_the_average_says_why_it_holds(calibrator: str, reason: str) -> None:
-    predictor = plausibly.calibrate(PREDICTIONS, ANSWERS, calibrator=calibrator)
-    assert predictor.guarantee("0.1").reason.startswith(reason)
-
-
 def test_no_alpha_is_advised_that_is_none() -> None:
     predictions, answers = world(6)
     predictor = plausibly.calibrate(predictions, answers, calibrator="monte-carlo", combiner="ecdf")

@@ -368,21 +368,4 @@ def test_the_digest_is_of_names_and_the_same_on_every_machine() -> None:
     assert len({checksum(*names) for names in (("ab", "c"), ("a", "bc"), ("ab",), ("a", "b"))}) == 4
 
 
-@pytest.mark.parametrize(
-    ("inputs", "result"),
-    [
-        ([1, 2], "a list"),
-        (xr.DataArray([1]), "a DataArray"),
-        (xr.Dataset(), "a Dataset without response_example, response_annotator, mention_resp"),
-    ],
-)
-def test_what_is_no_table_is_refused(
-    table: AnnotationTable, inputs: xr.Dataset, result: str
-) -> None:
-    with refused("table-unknown", f"found {result}", "hint plausibly.read_annotations(path)"):
-        check_table(inputs)
-    with refused("kind-unsuitable", "found mine"):
-        check_table(table, frozenset({"yours", "theirs"}), source="votes.csv")
-
-
-test_each_call_gives_its_text = each_call(__file__, globals())
+test_each_call_gives_its_text = each_call(__file__, globals(), "table")

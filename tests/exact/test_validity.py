@@ -28,6 +28,7 @@ from exact_oracles import (
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Hashes
+from tables import shares
 
 from .pairs import PAIRS, Pair
 
@@ -62,15 +63,6 @@ def toy(examples: int, random: np.random.Generator, *, ties: bool, spread: float
     return Toy(np.round(blurred, 1) if ties else blurred, votes, posterior)
 
 
-def plausibilities(votes: NDArray[np.int64], names: list[str]) -> xr.DataArray:
-    totals = votes.sum(axis=1)
-    return xr.DataArray(
-        votes / totals[:, None],
-        dims=("example", "label"),
-        coords={"example": names, "label": LABELS, "denominator": ("example", totals)},
-    )
-
-
 def coverages(
     pair: Pair, n: int, runs: int, *, ties: bool, test: int = 400
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -82,15 +74,15 @@ def coverages(
         data = toy(n + test, random, ties=ties)
         predictor = plausibly.calibrate(
             table(data.scores[:n], names, LABELS),
-            plausibilities(data.votes[:n], names),
+            shares(data.votes[:n], names, LABELS),
             calibrator=pair.calibrator,
             combiner=pair.combiner,
             seed=run,
         )
         sets = predictor.predict_array(data.scores[n:], ALPHA)
-        shares = data.votes[n:] / 5
-        aggregated[run] = (shares * sets).sum(axis=1).mean()
-        voted[run] = sets[np.arange(test), shares.argmax(axis=1)].mean()
+        new = data.votes[n:] / 5
+        aggregated[run] = (new * sets).sum(axis=1).mean()
+        voted[run] = sets[np.arange(test), new.argmax(axis=1)].mean()
     return aggregated, voted
 
 

@@ -16,6 +16,7 @@ from plausibly.data.plausibilities import to_sparse
 from plausibly.io.plausibilities import Form, read_plausibilities, write_plausibilities
 from readme_world import tables
 from refusals import refused, warned
+from tables import labelled
 
 ENDINGS = (".csv", ".npz", ".nc")
 
@@ -47,24 +48,15 @@ def test_sparse_ones_come_back(folder: Path, ending: str, form: Form, lam: xr.Da
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("total", [2**31 - 1, 2**31, 2**53 + 1, 2**63 - 1])
 def test_large_totals_are_exact(tmp_path: Path, ending: str, total: int) -> None:
-    shares = xr.DataArray(
-        [[1.0, 0.0], [0.0, 1.0]],
-        dims=("example", "label"),
-        coords={"example": ["a", "b"], "label": ["x", "y"], "denominator": ("example", [total, 1])},
-    )
+    shares = labelled([[1.0, 0.0], [0.0, 1.0]], denominator=[total, 1])
     path = tmp_path / f"lam{ending}"
     write_plausibilities(shares.transpose("label", "example"), path)
     assert read_plausibilities(path)["denominator"].values.tolist() == [total, 1]
 
 
 def test_arrays_that_numpy_and_xarray_write(tmp_path: Path) -> None:
-    shares = xr.DataArray(
-        [[0.5, 0.5]],
-        dims=("example", "label"),
-        coords={"example": ["a"], "label": ["x", "y"], "denominator": ("example", [2])},
-        name="plausibilities",
-        attrs={"joint": "dawid-skene"},
-    )
+    shares = labelled([[0.5, 0.5]], ["a"], "xy", denominator=[2], name="plausibilities")
+    shares.attrs["joint"] = "dawid-skene"
     values, labels, path = shares.values, ["x", "y"], tmp_path / "lam.npz"
     np.savez(path, plausibilities=values, labels=labels, denominator=[2], examples=["a"])
     same(read_plausibilities(tmp_path / "lam.npz"), shares.drop_attrs())
@@ -74,11 +66,8 @@ def test_arrays_that_numpy_and_xarray_write(tmp_path: Path) -> None:
     same(read_plausibilities(tmp_path / "lam.nc"), shares)
 
 
-LAM = xr.DataArray(
-    [[0.5, 0.0, 0.5], [0.0, 1.0, 0.0]],
-    dims=("example", "label"),
-    coords={"example": ["007", "a b"], "label": ["x", "y", "unused"]},
-    name="plausibilities",
+LAM = labelled(
+    [[0.5, 0.0, 0.5], [0.0, 1.0, 0.0]], ["007", "a b"], ["x", "y", "unused"], name="plausibilities"
 )
 DRAWS = xr.concat([LAM, LAM[:, ::-1].assign_coords(label=LAM.label)], "draw").assign_coords(
     draw=[3, 1]

@@ -31,6 +31,7 @@ from plausibly.io.label_tables import (
 from plausibly.io.text import plain
 from plausibly.plugin import ANNOTATION, Reader, resolve, warn
 from refusals import refused
+from tables import labelled
 
 
 def test_examples_have_text_and_numbers(tmp_path: Path) -> None:
@@ -89,11 +90,7 @@ def test_labels_from_a_table_or_from_lines(tmp_path: Path) -> None:
 
 def test_coordinates_are_attached_by_name(tmp_path: Path) -> None:
     table = read_examples(written(tmp_path, "p.csv", "example,site,year\nz,s,1\nb,n,2\na,m,3\n"))
-    array = xr.DataArray(
-        [[1.0, 2.0], [3.0, 4.0]],
-        dims=("example", "label"),
-        coords={"example": ["a", "b"], "label": ["x", "y"]},
-    )
+    array = labelled([[1.0, 2.0], [3.0, 4.0]], ["a", "b"], "xy")
     before = array.copy(deep=True)
     result = with_coordinates(array, table)
     assert result["site"].values.tolist() == ["m", "n"]

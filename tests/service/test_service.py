@@ -24,6 +24,7 @@ from plausibly.errors import IncompatibleComponents, PlausiblyWarning
 from plausibly.protocols import COMBINER, SCORE
 from plausibly.registry import default
 from refusals import refused
+from tables import labelled
 
 N = 40
 ALPHAS = ("0.05", "0.3", "0.6")
@@ -216,12 +217,7 @@ def test_infinite_and_huge_scores_are_compared_as_they_are(dtype: str) -> None:
 
 
 def test_a_fraction_that_equals_a_float_stands_for_itself() -> None:
-    predictions = xr.DataArray(
-        np.tile(np.arange(9.0)[:, None], 2),
-        {"example": [f"e{place}" for place in range(9)], "label": ["one", "other"]},
-        ("example", "label"),
-        attrs={"scale": "any"},
-    )
+    predictions = labelled(np.tile(np.arange(9.0)[:, None], 2), attrs={"scale": "any"})
     shares = predictions.copy(data=np.tile([0.0, 1.0], (9, 1))).drop_attrs()
     row = np.array([0.0, -1.0])
     new = predictions.isel(example=[0]).copy(data=row[None]).assign_coords(example=["new"])
