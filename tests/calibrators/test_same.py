@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
 import attrs
+import dask
 import numpy as np
 import pytest
 import xarray as xr
@@ -132,6 +133,12 @@ def assert_same(first: ConformalPredictor, second: ConformalPredictor, new: xr.D
     assert second.guarantee("0.3") == first.guarantee("0.3")
     if first.has_p_values:
         assert second.p_values(new).identical(first.p_values(new))
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    with dask.config.set(scheduler="synchronous"):
+        yield
 
 
 @EACH

@@ -561,6 +561,6 @@ def unlabelled(value: object, source: str) -> InputError:
 
 
 def read_coordinates(array: xr.DataArray) -> xr.DataArray:
-    """Return the array with those of its coordinates in memory that were in chunks."""
-    read = {name: one.compute() for name, one in array.coords.items() if one.chunks is not None}
-    return array.assign_coords(read) if read else array
+    """Return the array with its coordinates in memory, read together where they were in chunks."""
+    lazy = [name for name, one in array.coords.items() if one.chunks is not None]
+    return array.assign_coords(array.coords.to_dataset()[lazy].compute().coords) if lazy else array
