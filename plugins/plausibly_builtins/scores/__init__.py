@@ -5,17 +5,17 @@ from __future__ import annotations
 from plausibly.plugin import SCORE, Registrar, hookimpl
 
 _SCORES = {
-    "probability": ("simple:Probability", "probability of the label (default)"),
+    "probability": ("unordered:Probability", "probability of the label (default)"),
     "log-probability": (
-        "simple:LogProbability",
+        "unordered:LogProbability",
         "logarithm of the probability, by log-softmax from logits",
     ),
-    "margin": ("simple:Margin", "lead of a label over the best other label"),
-    "aps": ("adaptive:Aps", "mass of the less probable labels (adaptive prediction sets)"),
-    "raps": ("adaptive:Raps", "aps with a penalty on low ranks (regularised)"),
-    "saps": ("adaptive:Saps", "aps from the largest probability and the rank (sorted)"),
+    "margin": ("unordered:Margin", "lead of a label over the best other label"),
+    "aps": ("unordered:Aps", "mass of the less probable labels (adaptive prediction sets)"),
+    "raps": ("unordered:Raps", "aps with a penalty on low ranks (regularised)"),
+    "saps": ("unordered:Saps", "aps from the largest probability and the rank (sorted)"),
     "ordinal": ("ordinal:Ordinal", "hull of a score along ordered labels: sets without holes"),
-    "rank": ("adaptive:Rank", "rank of the label: sets of the k most probable labels"),
+    "rank": ("unordered:Rank", "rank of the label: sets of the k most probable labels"),
 }
 
 

@@ -8,8 +8,7 @@ import attrs
 import numpy as np
 
 from plausibly.plugin import SCORE, ComponentLike, Floats, Ints, ScoreFunction, hull, resolve
-from plausibly_builtins.scores.adaptive import Adaptive
-from plausibly_builtins.scores.simple import Probability
+from plausibly_builtins.scores.unordered import Adaptive, Probability
 
 
 def _resolved(like: ComponentLike[ScoreFunction]) -> ScoreFunction:

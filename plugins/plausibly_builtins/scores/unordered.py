@@ -1,4 +1,4 @@
-"""Scores by the places of labels: the rank, and APS, RAPS and SAPS, which add probabilities up."""
+"""Scores of labels in any order: of one probability, of the rank, and of sums (APS, RAPS, SAPS)."""
 
 from __future__ import annotations
 
@@ -16,6 +16,60 @@ from plausibly.plugin import (
     ScoreFunction,
     by_places,
 )
+
+
+@attrs.frozen(kw_only=True)
+class Probability(ScoreFunction):
+    """Score a label by its probability: ``E(x, k) = pi_k(x)``.
+
+    References
+    ----------
+    Sadinle, Lei & Wasserman, Least ambiguous set-valued classifiers, JASA 2019 (there called LAC).
+    """
+
+    randomised: ClassVar[bool] = False
+    reads = "probability"
+    identity: ClassVar[bool] = True
+
+    def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
+        return probabilities
+
+
+@attrs.frozen(kw_only=True)
+class LogProbability(ScoreFunction):
+    """Score a label by its log-probability: ``E(x, k) = log pi_k(x)``.
+
+    Sets are those of `Probability` but for ties of floats; small probabilities do not underflow.
+    """
+
+    randomised: ClassVar[bool] = False
+    reads = "log-probability"
+
+    def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
+        return probabilities
+
+
+@attrs.frozen(kw_only=True)
+class Margin(ScoreFunction):
+    """Score a label by its lead: ``E(x, k) = pi_k(x) - max_{l != k} pi_l(x)``.
+
+    A label without others is compared with 0.
+
+    References
+    ----------
+    Johansson et al., Model-agnostic nonconformity functions for conformal classification, IJCNN
+    2017 (there with the other sign).
+    """
+
+    randomised: ClassVar[bool] = False
+    reads = "probability"
+
+    def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
+        if probabilities.shape[-1] == 1:
+            return probabilities
+        two = np.partition(probabilities, -2, axis=-1)[..., -2:]
+        second, first = two[..., :1], two[..., 1:]
+        return probabilities - np.where(probabilities == first, second, first)
 
 
 @attrs.frozen(kw_only=True)
