@@ -22,8 +22,12 @@ from call_files import each_call
 from plausibly.kernels.random import hash_names
 from plausibly.plugin import AGGREGATOR, Keys
 from plausibly.registry import default
-from plausibly_builtins.partial_ranking.plackett_luce import PlackettLuce, derivatives, log_chances
-from plausibly_builtins.partial_ranking.plackett_luce_draws import PlackettLuceDraws
+from plausibly_builtins.partial_ranking.plackett_luce import (
+    PlackettLuce,
+    PlackettLuceDraws,
+    derivatives,
+    log_chances,
+)
 from plausibly_builtins.partial_ranking.points import Borda, PartialRanking
 from plausibly_builtins.single_label.votes import SingleLabel
 from refusals import quiet, refused, warned

@@ -15,7 +15,7 @@ _AGGREGATORS = {
         "probability of being ranked first, fitted per example, with a prior",
     ),
     "plackett-luce-draws": (
-        "plackett_luce_draws:PlackettLuceDraws",
+        "plackett_luce:PlackettLuceDraws",
         "draws from the posterior of plackett-luce",
     ),
     "borda": ("points:Borda", "points by place, shared by ties, normalised"),
