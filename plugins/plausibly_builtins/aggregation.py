@@ -15,6 +15,7 @@ from plausibly.plugin import (
     AGGREGATOR,
     DEFAULT_AGGREGATORS,
     Aggregator,
+    Bools,
     ComponentLike,
     Floats,
     InputError,
@@ -28,8 +29,14 @@ from plausibly.plugin import (
     warn,
 )
 
+Column: TypeAlias = NDArray[np.float64]
+Codes: TypeAlias = NDArray[np.intp]
+
 Terms: TypeAlias = tuple[Floats, Floats, Ints | None]
 """What mentions add to their labels (mention,), totals (example,), and these where they count."""
+
+
+_TIE_WITHIN = 1e-12
 
 
 class Shares(Aggregator, ABC):
@@ -87,9 +94,16 @@ def example_names(rows: Rows, which: Any) -> list[str]:  # Any: places or a mask
     return [str(name) for name in rows.table.indexes[names.EXAMPLE][which]]
 
 
-def by_name(rows: Rows, dim: str) -> NDArray[np.intp]:
+def by_name(rows: Rows, dim: str) -> Codes:
     """Return the place of each name over a dim of the table in the order of names."""
     return np.argsort(np.argsort(rows.table[dim].values, kind="stable"))
+
+
+def most_voted(rows: Rows, votes: Floats, axis: int) -> Bools:
+    """Return which labels, along the axis, have the most votes; broken weights to 12 digits."""
+    most = votes.max(axis=axis, keepdims=True, initial=0.0)
+    top: Bools = votes >= (most if rows.counts else most * (1 - _TIE_WITHIN))
+    return top
 
 
 def drawn_plausibilities(rows: Rows, values: Floats) -> xr.DataArray:
@@ -104,7 +118,7 @@ def drawn_plausibilities(rows: Rows, values: Floats) -> xr.DataArray:
     )
 
 
-def summed(cells: NDArray[np.intp], terms: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+def summed(cells: Codes, terms: Column, size: int) -> Column:
     """Return the sum of the terms of each cell, in the order in which they stand."""
     return np.bincount(cells, terms, size).astype(np.float64, copy=False)
 

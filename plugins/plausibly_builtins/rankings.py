@@ -19,7 +19,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.plugin import Ints, Keys, Rows, answered_rows, names
-from plausibly_builtins.aggregation import drawn_plausibilities
+from plausibly_builtins.aggregation import Codes, Column, drawn_plausibilities
 
 Unmentioned = Literal["nothing", "together", "each"]
 """What happens to labels that no response of the example names."""
@@ -106,9 +106,6 @@ def _rankings(rows: Rows, rank: Ints) -> list[Blocks]:
     return rankings
 
 
-Column = NDArray[np.float64]
-
-
 @attrs.frozen(kw_only=True, eq=False)
 class Ranked:
     rows: Rows
@@ -154,9 +151,7 @@ class Ranked:
         return drawn_plausibilities(self.rows, plausibilities)
 
 
-def dirichlet(
-    shape: Column, size: NDArray[np.intp], keys: Keys, hashes: NDArray[np.uint64]
-) -> list[Column]:
+def dirichlet(shape: Column, size: Codes, keys: Keys, hashes: NDArray[np.uint64]) -> list[Column]:
     """Return a Dirichlet draw of the shapes of each example, of which it has `size`."""
     uniform = keys.ragged(hashes, 2 * size)
     owner = np.repeat(np.arange(size.size), size)
@@ -164,7 +159,7 @@ def dirichlet(
     return by_example(np.exp(log_normalised(logs, owner, size.size)), size)
 
 
-def by_example(values: Column, size: NDArray[np.intp]) -> list[Column]:
+def by_example(values: Column, size: Codes) -> list[Column]:
     """Return flat values as one array per example, each of its size."""
     return np.split(values, np.cumsum(size)[:-1]) if size.size else []
 
@@ -186,7 +181,7 @@ def log_gamma(shape: Column, first: Column, second: Column) -> Column:
     return logs
 
 
-def log_normalised(logs: Column, owner: NDArray[np.intp], size: int) -> Column:
+def log_normalised(logs: Column, owner: Codes, size: int) -> Column:
     """Return logarithms of shares: of what each owner has, the sum of the shares is 1."""
     largest = np.full(size, -np.inf)
     np.maximum.at(largest, owner, logs)

@@ -14,13 +14,11 @@ from typing import ClassVar, Literal
 import attrs
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly.plugin import Aggregator, InputError, Keys, answered_rows, listed, require, several
-from plausibly_builtins.aggregation import example_names, refuse_or_warn
+from plausibly_builtins.aggregation import Column, example_names, refuse_or_warn
 from plausibly_builtins.rankings import Example, examples_of
 
-Column = NDArray[np.float64]
 Form = Literal["list", "matrix"]
 
 _THEIRS = {"regularisation": "alpha", "tolerance": "tol", "iterations": "max_iter"}

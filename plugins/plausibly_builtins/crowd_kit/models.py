@@ -17,13 +17,11 @@ import attrs
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly.plugin import Aggregator, InputError, Keys, listed, names, require, several
-from plausibly_builtins.aggregation import convergence, example_names
+from plausibly_builtins.aggregation import Codes, Column, convergence, example_names
 from plausibly_builtins.crowd_models.models import Cells
 
-Column = NDArray[np.float64]
 Estimator = Any  # Any: crowd-kit is optional, and unknown to a type checker without it
 
 _THEIRS = {
@@ -53,7 +51,7 @@ class Answers:
     chances: Column  # (label, example)
 
     @classmethod
-    def of(cls, cells: Cells, times: NDArray[np.intp]) -> Answers:
+    def of(cls, cells: Cells, times: Codes) -> Answers:
         order = np.argsort(cells.annotator, kind="stable")
         label, used = pd.factorize(cells.label[order])
         texts = {f"label{code:06}": int(place) for code, place in enumerate(used)}
@@ -68,7 +66,7 @@ class Answers:
         return cls(cells=cells, frame=frame, texts=texts, chances=chances)
 
     @property
-    def used(self) -> NDArray[np.intp]:
+    def used(self) -> Codes:
         """Places of the labels in use."""
         return np.array(list(self.texts.values()), np.intp)
 
@@ -251,9 +249,7 @@ class DawidSkene(Converging):
             chance[np.ix_(np.unique(cells.annotator), answers.used)] = 0.0
             for (worker, text), row in answers.estimator.errors_.iterrows():
                 chance[worker, answers.used, answers.texts[text]] = row.reindex(list(answers.texts))
-        ordered = chance[cells.of_annotator][:, cells.of_label][:, :, cells.of_label]
-        table = table.assign(confusion=((names.ANNOTATOR, names.LABEL, "said"), ordered))
-        return table.assign_coords(said=cells.rows.table[names.LABEL].values)
+        return cells.with_confusion(table, chance)
 
 
 @attrs.frozen(kw_only=True)

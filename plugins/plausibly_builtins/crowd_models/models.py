@@ -12,7 +12,6 @@ from typing import ClassVar, Literal
 import attrs
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly.plugin import (
     Aggregator,
@@ -30,20 +29,19 @@ from plausibly.plugin import (
 )
 from plausibly_builtins.aggregation import (
     Around,
+    Codes,
+    Column,
     as_aggregator,
     by_name,
     convergence,
     example_names,
+    most_voted,
     refuse_or_warn,
     summed,
 )
 
 Unknown = Literal["together", "error"]
 """What to do with responses of unknown annotators."""
-
-
-Column = NDArray[np.float64]
-Codes = NDArray[np.intp]
 
 
 def known_annotators(rows: Rows, annotators: Iterable[str], called: str) -> list[str]:
@@ -146,9 +144,9 @@ class Cells:
         return annotator, label, pair
 
     @cached_property
-    def diagonal(self) -> NDArray[np.bool_]:
+    def diagonal(self) -> Bools:
         """True if the label of a pair is the true one: (label, pair)."""
-        matches: NDArray[np.bool_] = self.pairs[1] == np.arange(self.labels)[:, None]
+        matches: Bools = self.pairs[1] == np.arange(self.labels)[:, None]
         return matches
 
     def mass(self, plausible: Column) -> Column:
@@ -175,14 +173,20 @@ class Cells:
         """Return (label, example) values in the order of names as (example, label) of the table."""
         return np.ascontiguousarray(values[self.of_label].T[self.of_example])
 
-    def reliability(self, weight: Column, **more: xr.Variable) -> xr.Dataset:
+    def reliability(self, weight: Column) -> xr.Dataset:
         """Return the table of annotators, as `plausibly.reliability` reads it."""
         named = (names.ANNOTATOR, names.LABEL)
         return xr.Dataset(
-            {names.WEIGHT: (names.ANNOTATOR, weight[self.of_annotator]), **more},
+            {names.WEIGHT: (names.ANNOTATOR, weight[self.of_annotator])},
             {name: self.rows.table.coords[name].variable for name in named},
             {"unknown_weight": float(weight[-1])} if self.responses[-1] else {},
         )
+
+    def with_confusion(self, table: xr.Dataset, chance: Column) -> xr.Dataset:
+        """Return the table of annotators with their chances (annotator, label, said)."""
+        ordered = chance[self.of_annotator][:, self.of_label][:, :, self.of_label]
+        table = table.assign(confusion=((names.ANNOTATOR, names.LABEL, "said"), ordered))
+        return table.assign_coords(said=self.rows.table[names.LABEL].values)
 
 
 @attrs.frozen(kw_only=True)
@@ -287,7 +291,7 @@ class DawidSkene(Estimated):
     diagonal: float = attrs.field(default=0.0, validator=attrs.validators.ge(0.0))
 
     def _of_annotators(self, cells: Cells, plausible: Column) -> xr.Dataset:
-        labels, known = cells.labels, cells.annotators - 1
+        labels = cells.labels
         annotator, label, _ = cells.pairs
         with np.errstate(invalid="ignore"):
             weight = cells.right(plausible) / cells.responses
@@ -298,10 +302,7 @@ class DawidSkene(Estimated):
             total = counts.sum(axis=2, keepdims=True)
             chance = np.where(total > 0, counts / total, 1 / labels)
         chance[cells.responses == 0] = np.nan
-        ordered = chance[:known][cells.of_annotator][:, cells.of_label][:, :, cells.of_label]
-        dims = (names.ANNOTATOR, names.LABEL, "said")
-        table = cells.reliability(weight, confusion=xr.Variable(dims, ordered))
-        return table.assign_coords(said=cells.rows.table[names.LABEL].values)
+        return cells.with_confusion(cells.reliability(weight), chance)
 
     def _log_chance(self, cells: Cells, plausible: Column) -> Column:
         labels, annotator = cells.labels, cells.pairs[0]
@@ -368,9 +369,6 @@ class OneCoin(Estimated):
         return np.where(cells.diagonal, log_right[annotator], log_wrong[annotator] - others)
 
 
-_TIE_WITHIN = 1e-12
-
-
 @attrs.frozen(kw_only=True)
 class WorkerAgreement(Aggregator):
     """Plausibility of a label = the weight of those who chose it / the weight of all who answered.
@@ -414,9 +412,7 @@ class WorkerAgreement(Aggregator):
 
 def _agreement(cells: Cells) -> Column:
     """Return how often each annotator agrees with the majority: (annotator,)."""
-    votes = cells.votes
-    most = votes.max(axis=0, initial=0.0)
-    top = votes >= (most if cells.rows.counts else most * (1 - _TIE_WITHIN))
+    top = most_voted(cells.rows, cells.votes, axis=0)
     with np.errstate(invalid="ignore"):
         agreement: Column = cells.right(top / top.sum(axis=0)) / cells.responses
     return agreement

@@ -27,10 +27,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.plugin import Aggregator, InputError, Keys, counted, listed, names, several, warn
-from plausibly_builtins.aggregation import convergence, example_names, summed
+from plausibly_builtins.aggregation import Codes, Column, convergence, example_names, summed
 from plausibly_builtins.rankings import (
     HALF,
-    Column,
     Ranked,
     Unmentioned,
     by_example,
@@ -104,8 +103,6 @@ def _integrand(time: Column, ratio: Column) -> tuple[Column, Column]:
 def _waits(time: Column, ratio: Column) -> Column:
     return np.exp(np.minimum(ratio[:, :, None] + time, _LATE))
 
-
-Codes = NDArray[np.intp]
 
 _LONGEST = 4.0  # of a step, in log utilities
 _HALVINGS = 60

@@ -28,7 +28,7 @@ from plausibly.plugin import (
     refuse_responses,
     table_from_records,
 )
-from plausibly_builtins.aggregation import Shares, Terms
+from plausibly_builtins.aggregation import Shares, Terms, most_voted
 
 
 @attrs.frozen(kw_only=True)
@@ -71,9 +71,6 @@ def _mentions(answer: object) -> Answer:
             hint="kind label-set for several labels, partial-ranking for ranks",
         )
     return ((label, 1, 1.0),) if label else ()
-
-
-_TIE_WITHIN = 1e-12
 
 
 @attrs.frozen(kw_only=True)
@@ -119,9 +116,7 @@ class MajorityVote(Aggregator):
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         """Return plausibilities (example, label): 1 on the winner, or 1/L on each of L."""
         rows = answered_rows(annotations, self.accepts)
-        votes = rows.by_label(rows.weight[rows.response])
-        most = votes.max(axis=1, keepdims=True)
-        tied: Bools = votes >= (most if rows.counts else most * (1 - _TIE_WITHIN))
+        tied = most_voted(rows, rows.by_label(rows.weight[rows.response]), axis=1)
         if self.ties == "random":
             tied = _one_of(tied, rows, keys)
         elif self.ties == "first":
