@@ -79,20 +79,6 @@ def between(merged: Floats, values: Floats | Ints, unit: int) -> Floats:
     return np.clip(merged, values.min(axis=0) / unit, values.max(axis=0) / unit)
 
 
-def unproved(
-    claim: Claim, summary: CalibrationSummary, alpha: Fraction, reason: str, *, reference: str
-) -> Guarantee:
-    """Return that nothing is guaranteed of several p-values; one is valid."""
-    if summary.m == 1:
-        return summary.guarantee_of_rank(
-            claim,
-            alpha,
-            reason="there is one replicate, whose p-value is given back as it is",
-            reference="Vovk, Gammerman & Shafer, Algorithmic learning in a random world, 2005",
-        )
-    return summary.no_guarantee(claim, alpha, reason, reference=reference)
-
-
 class OfEach(PValueCombiner):
     """Base of rules that read the p-value of each replicate, and set no example aside."""
 
@@ -100,6 +86,25 @@ class OfEach(PValueCombiner):
 
     held_out: ClassVar[float] = 0.0
     needs = "each"
+
+
+class Unproved(OfEach):
+    """Base of rules that guarantee nothing of several p-values; one is valid."""
+
+    __slots__ = ()
+
+    lacks: ClassVar[str]
+    reference: ClassVar[str]
+
+    def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
+        if summary.m == 1:
+            return summary.guarantee_of_rank(
+                claim,
+                alpha,
+                reason="there is one replicate, whose p-value is given back as it is",
+                reference="Vovk, Gammerman & Shafer, Algorithmic learning in a random world, 2005",
+            )
+        return summary.no_guarantee(claim, alpha, self.lacks, reference=self.reference)
 
 
 class Merging(OfEach):
@@ -257,7 +262,7 @@ class Harmonic(Merging):
 
 
 @attrs.frozen(kw_only=True)
-class Cauchy(Merging):
+class Cauchy(Unproved, Merging):
     """Average on the scale of a Cauchy variable: ``arccot(mean_j cot(pi p_j)) / pi``.
 
     Known to hold only as alpha goes to 0. At alpha = 0.1, exchangeable p-values exist with which it
@@ -268,19 +273,13 @@ class Cauchy(Merging):
     Liu & Xie, Cauchy combination test, Journal of the American Statistical Association 2020.
     """
 
+    lacks: ClassVar[str] = "a bound at this alpha; cauchy's holds only as alpha goes to 0"
+    reference: ClassVar[str] = "Liu & Xie 2020; counter-example in docs/combiners.md"
+
     def _merged(self, values: Floats | Ints, unit: int) -> Floats:
         cotangents = 1.0 / np.tan(np.pi * (values / unit))
         merged = np.arctan2(1.0, in_order(cotangents) / len(values)) / np.pi
         return between(merged, values, unit)
-
-    def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
-        return unproved(
-            claim,
-            summary,
-            alpha,
-            "a bound at this alpha; cauchy's holds only as alpha goes to 0",
-            reference="Liu & Xie 2020; counter-example in docs/combiners.md",
-        )
 
 
 class Exchangeable(Merging):
@@ -545,7 +544,7 @@ def worth(correlations: Floats, effective: Effective) -> float:
 
 
 @attrs.frozen(kw_only=True)
-class ForIndependent(OfEach):
+class ForIndependent(Unproved):
     """Base of rules for independent p-values.
 
     Replicates with one test score are never independent. With an effective number of tests M,
@@ -557,6 +556,9 @@ class ForIndependent(OfEach):
         How M is got out of the correlations of the replicates' calibration ranks; "none": M = m. It
         belongs to the calibration, so that p-values of one calibration rise together.
     """
+
+    lacks: ClassVar[str] = "independent p-values; replicates share the test score"
+    reference: ClassVar[str] = "measured in docs/combiners.md"
 
     effective: Effective = "none"
 
@@ -572,15 +574,6 @@ class ForIndependent(OfEach):
         values, unit = ranks(p)
         with np.errstate(divide="ignore", invalid="ignore"):
             return self._merged(values, unit, effective_tests(p, self.effective))
-
-    def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
-        return unproved(
-            claim,
-            summary,
-            alpha,
-            "independent p-values; replicates share the test score",
-            reference="measured in docs/combiners.md",
-        )
 
 
 @attrs.frozen(kw_only=True)
