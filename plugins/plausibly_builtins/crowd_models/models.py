@@ -398,24 +398,20 @@ class WorkerAgreement(Aggregator):
     unknown: Unknown = "together"
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        cells = self._cells(annotations)
-        shares = cells.weighted(_agreement(cells))
+        cells, agreement = self._agreement(annotations)
+        shares = cells.weighted(agreement)
         return cells.rows.plausibilities(cells.as_table(shares / shares.sum(axis=0)))
 
     def reliability(self, annotations: xr.Dataset) -> xr.Dataset:
-        cells = self._cells(annotations)
-        return cells.reliability(_agreement(cells))
+        cells, agreement = self._agreement(annotations)
+        return cells.reliability(agreement)
 
-    def _cells(self, annotations: xr.Dataset) -> Cells:
-        return Cells.of(annotations, self.accepts, self.unknown, "worker-agreement")
-
-
-def _agreement(cells: Cells) -> Column:
-    """Return how often each annotator agrees with the majority: (annotator,)."""
-    top = most_voted(cells.rows, cells.votes, axis=0)
-    with np.errstate(invalid="ignore"):
-        agreement: Column = cells.right(top / top.sum(axis=0)) / cells.responses
-    return agreement
+    def _agreement(self, annotations: xr.Dataset) -> tuple[Cells, Column]:
+        """Return the answers, and how often each annotator agrees with the majority."""
+        cells = Cells.of(annotations, self.accepts, self.unknown, "worker-agreement")
+        top = most_voted(cells.rows, cells.votes, axis=0)
+        with np.errstate(invalid="ignore"):
+            return cells, cells.right(top / top.sum(axis=0)) / cells.responses
 
 
 def _weights(_: object, __: object, value: Mapping[str, float]) -> None:
