@@ -12,6 +12,7 @@ method NAME            signature and docstring of what a plugin's hook receives
 helpers MODULE         functions and types that the module offers to authors
 study                  keys of a settings file, and parameters of components
 commands               every command, from its ``--help``
+messages               every message, with its cause
 =====================  ================================================================
 """
 
@@ -27,6 +28,7 @@ from typing import TYPE_CHECKING
 
 import command_line
 import cut_reference
+import messages
 from plausibly import testing
 from plausibly.cli.plugins_new import rendered
 from plausibly.protocols import KINDS
@@ -47,7 +49,7 @@ NEW: Mapping[str, str] = {
 }
 """The new plugins that the pages show, and their kinds."""
 
-REFERENCE = ("reference/commands",)
+REFERENCE = ("reference/commands", "messages")
 """Further pages with marks."""
 
 _CUT = re.compile(r"<!-- cut: (?P<what>\w+)(?: (?P<of>\S+))? -->\n")
@@ -111,6 +113,7 @@ _MADE: Mapping[str, Callable[..., str]] = {
     **{made.__name__: made for made in (protocol, file, rules, components, hook, method, helpers)},
     "study": cut_reference.study,
     "commands": command_line.page,
+    "messages": messages.messages,
 }
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 
-_ROW = re.compile(r"^\| `(\S+)` \| (?:error|warning) \|", re.MULTILINE)
+from messages import causes
 
 
 def _link(app: Sphinx, doctree: nodes.document, page: str) -> None:
@@ -19,7 +16,7 @@ def _link(app: Sphinx, doctree: nodes.document, page: str) -> None:
                 row["ids"].append(name.astext())
     if not page.startswith("reference/"):
         return
-    names = set(_ROW.findall(Path(app.srcdir, "messages.md").read_text(encoding="utf-8")))
+    names = causes()
     address = app.builder.get_relative_uri(page, "messages")
     for literal in list(doctree.findall(nodes.literal)):
         if literal.astext() in names and not isinstance(literal.parent, nodes.reference):

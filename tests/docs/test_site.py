@@ -13,6 +13,7 @@ import pytest
 
 import cut_docs
 import draw_docs
+import messages
 import plausibly
 from cli_world import make_views, run
 from plausibly.conformal.aggregate import DEFAULT_AGGREGATORS
@@ -143,30 +144,19 @@ def test_every_public_name_has_a_docstring() -> None:
     assert missing == []
 
 
-_NAME = "[a-z]+(?:-[a-z]+)+|usage"
-_RAISES = (
-    "InputError|ComponentError|IncompatibleComponents|MissingExtra|CheckFailed|NotConformalized"
-    "|AnswerRefused|PlausiblyWarning|warn|_Fault|refuse_rows|refused|cls|__init__|message|_unjoined"
-)
-"""Functions whose first argument is the name of a message."""
-
-
-def test_the_page_of_messages_lists_every_message_and_no_other() -> None:
-    page = (DOCS / "messages.md").read_text(encoding="utf-8")
-    listed = re.findall(r"^\| `(\S+)` \| (?:error|warning) \| .+ \|$", page, re.MULTILINE)
-    assert listed == sorted(set(listed))
-    folders = (PROJECT / "framework", PROJECT / "plugins")
-    paths = (path for folder in folders for path in folder.rglob("*.py"))
-    code = "\n".join(path.read_text(encoding="utf-8") for path in paths)
-    call = rf'\b(?:{_RAISES})\(\s*(?:name=)?"({_NAME})"(?:\s+if [^,]+?\s+else "({_NAME})")?,'
-    raised = {each for pair in re.findall(call, code) for each in pair if each}
-    assert len(raised) > 230
-    assert sorted(raised - set(listed)) == []
-    texts = set(re.findall(r'"([a-z-]+)"', code))
-    ends = tuple(re.findall(r'f"\{[^{}]+\}([a-z]*-[a-z-]+)"', code))
-    starts = tuple(re.findall(r'f"([a-z-]+-)\{', code))
-    for known in set(listed) - texts:
-        assert known.endswith(ends) or known.startswith(starts), f"{known}: no code has this name"
+def test_the_page_of_messages_lists_every_message_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert messages.messages().count("\n| `") == len(messages.causes()) > 230
+    text = messages.CAUSES.read_text(encoding="utf-8")
+    monkeypatch.setattr(messages, "CAUSES", tmp_path / "messages.toml")
+    for old, new, problem in (
+        ("alpha-range", "alpha-rage", "no cause of alpha-range"),
+        ("[warning]", '[warning]\nno-such-message = "None."', "no code has the messages no-such-"),
+    ):
+        messages.CAUSES.write_text(text.replace(old, new), encoding="utf-8")
+        with pytest.raises(ValueError, match=problem):
+            messages.messages()
 
 
 def test_every_public_name_is_in_the_reference() -> None:
