@@ -362,4 +362,9 @@ def test_the_mass_of_all_examples_is_rounded_down_next_to_a_whole_number() -> No
     assert sums.base * Fraction(1, 2**bits) <= exact
 
 
+def same(first: pd.Index, second: pd.Index) -> set[bool]:
+    """Return whether names are the same, asked of either."""
+    return {Names(first).same(Names(second)), Names(second).same(Names(first))}
+
+
 test_each_call_gives_its_text = each_call(__file__, globals())

@@ -14,6 +14,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from types import CodeType
 
 import numpy as np
 import pandas as pd
@@ -47,8 +48,7 @@ NAMES = {**vars(annotators), **OFFERED, **LIBRARIES}
 def each_call(
     test: str, names: dict[str, object], *fixtures: str
 ) -> Callable[[pytest.FixtureRequest, str, str], None]:
-    """Return a test of each call of the file beside a test: its names are those of its module and
-    of these fixtures."""
+    """Return a test of each call beside a test module, with the names of it and these fixtures."""
     path = Path(test)
     file = path.parent / "calls" / f"{path.stem.removeprefix('test_')}.txt"
     _, *blocks = re.split(r"^\$ ", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
@@ -65,21 +65,21 @@ def each_call(
     return check
 
 
-def check_call(run: object, text: str, names: dict[str, object], file: str) -> None:
+def check_call(run: CodeType, text: str, names: dict[str, object], file: str) -> None:
     """Check that a call is refused or warns by a name, with what it found, or prints a text."""
     kind, *pieces = text.split("\n") if text.startswith(("error ", "warning ")) else [""]
     if kind.startswith("error "):
         with pytest.raises(InputError) as refused:
-            eval(run, names)  # type: ignore[arg-type]  # code, as `compile` returns it
+            eval(run, names)
         message: InputError | PlausiblyWarning = refused.value
     elif kind:
         with pytest.warns(PlausiblyWarning) as recorded:
-            eval(run, names)  # type: ignore[arg-type]  # as above
+            eval(run, names)
         assert [item.filename for item in recorded] == [file]
         assert isinstance(recorded[0].message, PlausiblyWarning)
         message = recorded[0].message
     else:
-        assert str(eval(run, names)) == text  # type: ignore[arg-type]  # as above
+        assert str(eval(run, names)) == text
         return
     named, _, found = kind.partition(": ")
     assert f"{kind.partition(' ')[0]} {message.name}" == named
